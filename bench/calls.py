@@ -1,12 +1,14 @@
-"""What it costs to call us, beside peers and by turns, as Markdown: `python bench/calls.py [PATTERN]`
+"""What it costs to call us, beside peers and by turns, as Markdown: `python bench/calls.py [PATTERN] [--keep]`
 
 Start-up, dicts, frames that are in memory already, and hundreds of runs in one command. Peers are installed into the
-same environment; trec_eval itself is timed where it is on the path or named by TREC_EVAL. The machine should be quiet:
-what two cores gain over one cannot be seen otherwise. Work is the processor time of all cores together.
+same environment; trec_eval itself is timed where it is on the path or named by TREC_EVAL (the jar in the
+sdist of pyserini has it, as trec_eval/trec_eval-linux-amd64). The machine should be quiet:
+what two cores gain over one cannot be seen otherwise. CPU is the processor time of all cores together.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import re
@@ -16,7 +18,18 @@ import sys
 from statistics import median
 
 from run import BENCH, DATA, IMPORT_NUMPY, MEASURES, command_line, in_process, script
-from timing import Command, Row, as_memory, as_time, largest_difference, run, table_line, take_turns
+from timing import (
+    Command,
+    Report,
+    Row,
+    as_memory,
+    as_time,
+    keep_results,
+    largest_difference,
+    run,
+    table_line,
+    take_turns,
+)
 
 RUNS = 1000
 LAYOUTS = ("string", "large_string", "string_view", "polars", "pandas")
@@ -51,7 +64,7 @@ def rows() -> list[Row]:
     checks = (command_line("deep", "json"),)
     in_python = script("pytrec_eval", "deep")
     return [
-        start_up("work"),
+        start_up("cpu"),
         start_up("time"),
         *([] if program is None else [trec_eval(program)]),
         Row("250 × 1,000, whole command", "pytrec_eval script", "deep", command_line("deep"), in_python, 4, 15, checks),
@@ -109,23 +122,31 @@ def frames() -> list[str]:
     return lines
 
 
-def main(pattern: str) -> None:
+def main(pattern: str, keep: bool) -> None:
     def wanted(text: str) -> bool:
         return bool(re.search(pattern, text, re.IGNORECASE))
 
     chosen = [row for row in rows() if wanted(f"{row.workload} | {row.against}")]
     shapes = {"small", *(row.shape for row in chosen), *(["many"] if wanted("many runs") else [])}
     subprocess.run([sys.executable, str(BENCH / "make_data.py"), *sorted(shapes)], check=True)
-    print("| workload | ours | against | peer | ratio | bar | met |", "|---|--:|---|--:|--:|--:|---|", sep="\n")
+    report = Report()
+    report.say("## What it costs to call us", "", f"`python bench/calls.py`: {len(os.sched_getaffinity(0))} cores,")
+    report.say(f"whose load before it was {os.getloadavg()[0]:.1f}; medians of processes that take turns.", "")
+    report.say("| workload | ours | against | peer | ratio | bar | met |", "|---|--:|---|--:|--:|--:|---|")
     for row in chosen:
         ours, peer = take_turns(row.ours, row.peer, row.repetitions)
         largest_difference(row, [*ours, *peer, *map(run, row.check)])
-        print(table_line(row, ours, peer), flush=True)
+        report.say(table_line(row, ours, peer))
     if wanted("frames"):
-        print(*frames(), sep="\n", flush=True)
+        report.say(*frames())
     if wanted("many runs"):
-        print(*many_runs(3), sep="\n", flush=True)
+        report.say(*many_runs(3))
+    if keep:
+        keep_results(BENCH / "results.md", report.lines)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "")
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("pattern", nargs="?", default="", help="only rows whose text matches; also: frames, many runs")
+    parser.add_argument("--keep", action="store_true", help="write the section of bench/results.md")
+    main(**vars(parser.parse_args()))

@@ -4,14 +4,16 @@
 
 For each of the three a new environment in a temporary folder, one after another, each with everything fetched anew from
 the package index (no cache of pip, no local wheels). Ours is compiled from this folder, which is timed apart: others
-come as wheels. Then each is started as its manual says, with a home of its own. Ours is asked for until a page has a
-document to grade, with the account made first; of the others the first page that answers counts, which comes before an
-account, a project and an import. Run it by hand: it takes a quarter of an hour, and the network.
+come as wheels. Then each is started as its manual says, with a home of its own. Ours is asked until a page has a
+document to grade, with the account made first; ASReview until it gives a record to label, with a project made first, of
+as many documents; of Label Studio the first page counts, which comes before an account, a project and an import. Run it
+by hand: it takes a quarter of an hour, and the network.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import signal
@@ -26,9 +28,11 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from http.cookiejar import CookieJar
 from pathlib import Path
+from random import Random
+from typing import Any
 from urllib.error import URLError
 from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, Request, build_opener
+from urllib.request import HTTPCookieProcessor, Request, build_opener, urlopen
 
 HERE = Path(__file__).resolve().parent.parent
 PATIENCE = 300  # seconds that a start may take
@@ -95,11 +99,56 @@ class Judge:
         else:
             opened(f"{base}/login", {"name": self.NAME, "password": self.PASSWORD}, jar)
         topics = opened(f"{base}/p/demo/judge", jar=jar)[1]
-        topic = re.search(r'href="(/p/demo/judge/\d+)"', topics)
+        topic = re.search(r'href="(/p/demo/judge/[^"/]+)"', topics)
         if topic is None:
             raise RuntimeError("the topics did not come: the account was not made, or the page is another")
         status, text = opened(base + topic[1], jar=jar)
         return status == 200 and 'value="grade:' in text and 'class="card"' in text
+
+
+class Reviewer:
+    """Who makes a project of a file, as the first page of ASReview has them do, and asks for a record to label."""
+
+    DOCUMENTS = 5_314  # as many as the project of ours has
+    BORDER = "a-border-between-parts"
+
+    def __call__(self, port: int, log: Path) -> bool:
+        base = f"http://127.0.0.1:{port}/api/projects"
+        projects = answer_of(base)
+        if projects is None:
+            return False
+        known = projects["result"]
+        project = f"{base}/{known[0]['id'] if known else self.new(base)}"
+        status = answer_of(f"{project}/status")
+        if status is not None and status["status"] == "setup":
+            answer_of(f"{project}/review", b"status=review", "application/x-www-form-urlencoded", "PUT")
+        record = answer_of(f"{project}/get_record")
+        return record is not None and bool(record["result"])
+
+    def new(self, base: str) -> str:
+        chance = Random(15)
+        lines = ["title,abstract"]
+        for number in range(self.DOCUMENTS):
+            lines.append(f"Document {number}," + " ".join(f"word{chance.randrange(20_000)}" for _ in range(100)))
+        parts = [
+            f'--{self.BORDER}\r\ncontent-disposition: form-data; name="mode"\r\n\r\noracle\r\n',
+            f'--{self.BORDER}\r\ncontent-disposition: form-data; name="file"; filename="documents.csv"\r\n',
+            "content-type: text/csv\r\n\r\n" + "\n".join(lines) + f"\r\n--{self.BORDER}--\r\n",
+        ]
+        made = answer_of(f"{base}/create", "".join(parts).encode(), f"multipart/form-data; boundary={self.BORDER}")
+        if made is None:
+            raise RuntimeError("the project was not made")
+        return str(made["id"])
+
+
+def answer_of(address: str, body: bytes | None = None, kind: str = "", method: str | None = None) -> Any:
+    """What a program answers, read as JSON; None while it does not answer."""
+    request = Request(address, body, headers={"content-type": kind} if kind else {}, method=method)
+    try:
+        with urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+    except (URLError, HTTPException, OSError, ValueError):
+        return None
 
 
 TOOLS = (
@@ -115,8 +164,8 @@ TOOLS = (
         name="asreview",
         wanted="asreview",
         command=lambda programs, port: [str(programs / "asreview"), "lab", "--no-browser", "--port", str(port)],
-        first="its first page, without a project",
-        reached=answers,
+        first="a record to label, the project made",
+        reached=Reviewer(),
     ),
     Tool(
         name="label-studio",

@@ -33,6 +33,7 @@ SHAPES = {
     "rows-1e6": Shape(1_000, 1),
     "rows-1e7": Shape(10_000, 1),
 }
+LARGE = {"rows-7e7": Shape(70_000, 1), "rows-7e8": Shape(700_000, 1)}  # 2.7 and 27 GB: only where they are named
 
 
 def write(name: str, shape: Shape) -> None:
@@ -76,4 +77,4 @@ if __name__ == "__main__":
     for name in sys.argv[1:] or SHAPES:
         if not (DATA / name).exists():
             print(f"writing {DATA / name}", file=sys.stderr)
-            write(name, SHAPES[name])
+            write(name, (SHAPES | LARGE)[name])

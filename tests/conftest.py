@@ -18,6 +18,15 @@ settings.register_profile("untimed", deadline=None)  # a test is never timed: ma
 settings.load_profile("untimed")
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.getvalue("dist") != "loadgroup":
+        return None
+    from dealing import DealingByFile
+
+    return DealingByFile(config, log)
+
+
 @pytest.fixture(scope="session")
 def made_demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """The folder of `cranfield demo` and what the command said."""

@@ -90,8 +90,10 @@ class DataError(CranfieldError, ValueError):
         return type(self)(self.message, line=self.line, **where)
 
 
-def all_told(errors: Sequence[DataError]) -> DataError:
+def all_told(errors: Sequence[DataError], noun: str = "file") -> DataError:
     """What is wrong with several inputs as one error: the first with its remedy, then the others, a line each.
+
+    `noun` is what they are: not all need be files.
 
     >>> print(all_told([DataError("is empty", source="a.run"), DataError("is not TREC text", source="b.run", line=3)]))
     a.run: is empty
@@ -99,7 +101,7 @@ def all_told(errors: Sequence[DataError]) -> DataError:
         b.run:3: is not TREC text
     """
     first, *others = errors
-    count = "1 other file is" if len(others) == 1 else f"{len(others):,} other files are"
+    count = f"1 other {noun} is" if len(others) == 1 else f"{len(others):,} other {noun}s are"
     lines = [str(error).partition("\n")[0] for error in others[:MOST_TOLD]]
     more = [f"and {len(others) - MOST_TOLD:,} more"] if len(others) > MOST_TOLD else []
     return first.with_more([f"{count} wrong as well:", *lines, *more])
@@ -127,14 +129,16 @@ def shorten(text: str, length: int = 120) -> str:
     return visible if len(visible) <= length else visible[: length - 1] + "…"
 
 
-def some(names: Sequence[str], most: int = 5) -> str:
-    """A few names, and how many more there are.
+def some(names: Sequence[str], most: int = 5, count: int | None = None) -> str:
+    """A few names, and how many more there are; `count` is how many there are, where only the first are known.
 
-    >>> some(["a", "b", "c"], 2)
-    'a, b and 1 more'
+    >>> some(["a", "b", "c"], 2), some(["a", "b"], 2, count=7)
+    ('a, b and 1 more', 'a, b and 5 more')
     """
-    shown = ", ".join(short_names(list(names)[:most]))
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+    count = len(names) if count is None else count
+    shown = list(names)[:most]
+    named = ", ".join(short_names(shown))
+    return named if count <= len(shown) else f"{named} and {count - len(shown):,} more"
 
 
 def short_names(names: Iterable[str]) -> list[str]:

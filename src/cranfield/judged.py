@@ -11,6 +11,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class Pool(Travelling):
     grades: Floats
     max_grade: float
     columns: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    _cache: dict[Hashable, Floats] = field(default_factory=dict)
+    _cache: dict[Hashable, Floats] = field(default_factory=dict, init=False)  # of no other pool, even by `replace`
 
     def check(self) -> None:
         _check_arrays(self, {"offsets": np.int64, "grades": np.float64})
@@ -185,13 +186,12 @@ class Judged(Travelling):
     @property
     def digest(self) -> str:
         """The same for rankings of as many documents that have the judged ones at the same ranks."""
-        try:
-            from _blake2 import blake2b  # hashlib has the same, but loads OpenSSL first
-        except ImportError:
-            from hashlib import blake2b
+        from xxhash import xxh3_128
 
-        arrays = (self.offsets, self.rank, self.row, self.retrieved)
-        return blake2b(b"".join(array.tobytes() for array in arrays), digest_size=16).hexdigest()
+        digest = xxh3_128()
+        for array in (self.offsets, self.rank, self.row, self.retrieved):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
     @cached_property
     def unjudged(self) -> Unjudged:
@@ -417,11 +417,24 @@ def _chosen_segments(offsets: Integers, segments: Integers) -> tuple[Integers, I
     return np.concatenate(([0], np.cumsum([len(part) for part in parts]))).astype(np.int64), chosen
 
 
+_pools: WeakKeyDictionary[Qrels, Pool] = WeakKeyDictionary()
+
+
 def pool(qrels: Qrels) -> Pool:
-    """The judgements as measures see them."""
-    grades = qrels.table.values()
-    offsets = np.concatenate(([0], np.cumsum(qrels.table.counts())))
-    return Pool(tuple(qrels.topics), offsets, grades, float(grades.max(initial=0.0)), qrels.columns)
+    """The judgements as measures see them: the same as before for the same judgements, with what is known of them.
+
+    >>> import cranfield
+    >>> qrels = cranfield.read_qrels({"q1": {"d1": 1, "d2": 0, "d9": 2}})
+    >>> pool(qrels).grades, pool(qrels) is pool(qrels)
+    (array([2., 1., 0.]), True)
+    """
+    known = _pools.get(qrels)
+    if known is None:
+        grades = qrels.table.values()
+        offsets = np.concatenate(([0], np.cumsum(qrels.table.counts())))
+        known = Pool(tuple(qrels.topics), offsets, grades, float(grades.max(initial=0.0)), qrels.columns)
+        _pools[qrels] = known
+    return known
 
 
 def judge(

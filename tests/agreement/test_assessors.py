@@ -67,6 +67,12 @@ def confused(grades: Floats, values: Floats) -> Floats:
     return assessors.confusion(grades[:, 0], grades[:, 1], values)
 
 
+def test_a_grade_that_one_assessor_alone_gave_is_not_counted() -> None:
+    """What was given, agreed and kappa are of the same documents: those with two assessors or more."""
+    alone = {"a": {"1": {"d1": 1, "d2": 0, "d3": 1}}, "b": {"1": {"d1": 1, "d2": 1}}}
+    assert [(each.grade, each.given) for each in assess(alone, sampling=FEW).grades] == [(0, 1), (1, 3)]
+
+
 def test_textbook_values() -> None:
     grades = table(KRIPPENDORFF).T
     values = np.arange(1.0, 6.0)
@@ -195,7 +201,8 @@ def test_assessment_by_definition() -> None:
         [given[judge][topic].get(f"d{d}", np.nan) for judge in given] for topic in given["judge0"] for d in range(15)
     ]
     assert found.of("alpha-nominal").value == pytest.approx(slow_alpha(np.array(rows), lambda a, b: float(a != b)))
-    assert sum(one.given for one in found.grades) == sum(len(of) for judge in given.values() for of in judge.values())
+    by_two = [row for row in rows if np.isfinite(row).sum() > 1]
+    assert sum(one.given for one in found.grades) == int(np.isfinite(np.array(by_two)).sum())
     for each in found.coefficients:
         assert each.estimate.low <= each.estimate.value <= each.estimate.high
 

@@ -460,9 +460,16 @@ ENTRIES: dict[str, list[Entry]] = {
     ],
     "online audit": [
         Entry("--length", "online audit team-draft --overlapping 0", "--length 2", "--length 3"),
-        Entry("--overlapping", "online audit balanced --length 3", "--overlapping 1"),
+        Entry("--overlapping", "online audit team-draft --length 3", "--overlapping 1"),
         Entry("--seed", "online audit own_chance:Drawn --length 2 --overlapping 0", "--seed 1"),
-        Entry("--output-format", "online audit balanced --length 2", "-f csv", "-f tsv"),
+        Entry(
+            "--require",
+            "online audit team-draft --length 3",
+            "--require better-wins",
+            expected="note: team-draft: better-wins is required, and is not shown to hold",
+            exit=1,
+        ),
+        Entry("--output-format", "online audit team-draft --length 2", "-f csv", "-f tsv"),
     ],
     "online interleave": [
         Entry("--method", "online interleave a.run b.run", "--method pairwise", expected='"teams": \\[\\]'),
@@ -910,8 +917,9 @@ ELSEWHERE = {
             (
                 "create",
                 "--name --collection --documents --topics --known --method --depth --budget --opinions --overlap "
-                "--seed --owner",
+                "--seed --owner --ids",
             ),
+            ("delete", ""),
             ("list", "--output-format"),
             ("show", "--output-format"),
         )

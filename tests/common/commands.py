@@ -17,7 +17,7 @@ from cranfield.cli import COMMANDS, cli, main
 from places import ROOT
 
 # What these do needs a server or its data: tests/web is about them.
-OF_THE_SERVER = frozenset({"project create", "project list", "project show", "serve"})
+OF_THE_SERVER = frozenset({"project create", "project delete", "project list", "project show", "serve"})
 
 
 class Outcome(NamedTuple):

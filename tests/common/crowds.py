@@ -92,8 +92,8 @@ def write_collection(folder: Path, crowd: Crowd) -> None:
             file.write(json.dumps({"id": f"t{topic}", "title": f"matter{topic} word{topic + 50}"}) + "\n")
 
 
-def prepared(settings: ServerSettings, crowd: Crowd) -> list[tuple[str, int]]:
-    """Makes the project; for each person the word of their session and the number of their topic."""
+def prepared(settings: ServerSettings, crowd: Crowd) -> list[tuple[str, str]]:
+    """Makes the project; for each person the word of their session and the id of their topic."""
     write_collection(settings.folder.parent / "collection", crowd)
     store = open_folder(settings)
     now = store.clock()
@@ -106,7 +106,7 @@ def prepared(settings: ServerSettings, crowd: Crowd) -> list[tuple[str, int]]:
     with store.writing() as connection:
         row = connection.execute(select(ProjectRow.state, ProjectRow.reason).where(ProjectRow.id == project)).one()
         assert row.state == "ready", row.reason
-        asked = select(TopicRow.id).where(TopicRow.project_id == project).order_by(TopicRow.place)
+        asked = select(TopicRow.name).where(TopicRow.project_id == project).order_by(TopicRow.place)
         topics = list(connection.execute(asked).scalars())
         people = []
         for number in range(crowd.assessors):
@@ -137,7 +137,7 @@ def served(settings: ServerSettings) -> Iterator[subprocess.Popen[bytes]]:
 class Person:
     """A browser: one connection that stays open, judgements with keys, the next documents in each answer."""
 
-    def __init__(self, port: int, word: str, topic: int, crowd: Crowd, told: Told, number: int) -> None:
+    def __init__(self, port: int, word: str, topic: str, crowd: Crowd, told: Told, number: int) -> None:
         self.port, self.word, self.topic, self.crowd, self.told = port, word, topic, crowd, told
         self.chance, self.number = random.Random(crowd.seed * 1000 + number), number
         self.line: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from sqlalchemy import Connection, insert
 
 from cranfield.judging.scale import Scale
-from cranfield.texts.document_store import StoredDocument, StoreWriter
-from cranfield.web.shelf import Shelf
+from cranfield.texts.document_store import DocumentStore, StoredDocument, StoreWriter
+from cranfield.web.projects.collections import DataFiles
 from cranfield.web.store.tables import PairRow, ScaleRow, TopicRow
 from sites import Site
 
@@ -27,21 +28,31 @@ def pond(
     slug: str = "ducks",
     *,
     wanted: int = 1,
-    collection: str = "pond",
     documents: Sequence[StoredDocument] = DOCUMENTS,
     **settings: object,
 ) -> dict[str, int]:
     """The project; numbers of its pairs by document. The topic's number is under 'topic'."""
-    number = site.project(slug, collection=collection, settings=settings)
-    path = Shelf(site.settings.folder).path(collection)
-    if not path.exists():
-        path.parent.mkdir(parents=True)
-        with StoreWriter(path) as writer:
-            writer.add(documents)
+    number = site.project(slug, collection=stored(site.settings.folder, documents), settings=settings)
     with site.store.writing() as connection:
         scale = {"project_id": number, "version": 1, "scale": Scale.usual().to_json(), "at": 0}
         connection.execute(insert(ScaleRow).values(**scale))
         return asked_for(connection, number, wanted, documents)
+
+
+def stored(folder: Path, documents: Sequence[StoredDocument] = DOCUMENTS) -> str:
+    """Stores documents in a data folder, as a preparation does; the name of the collection."""
+    files = DataFiles(folder)
+    building = files.unfinished()
+    with StoreWriter(building, name="pond") as writer:
+        writer.add(documents)
+    with DocumentStore(building) as made:
+        collection = made.digest.rpartition(":")[2]
+    if files.documents(collection).exists():  # a server may have it open
+        building.unlink()
+    else:
+        files.documents(collection).parent.mkdir(mode=0o700)
+        building.replace(files.documents(collection))
+    return collection
 
 
 def asked_for(

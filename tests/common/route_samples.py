@@ -19,6 +19,8 @@ from cranfield.web.accounts.secrets import digest
 from cranfield.web.accounts.sessions import begin_session
 from cranfield.web.accounts.tokens import new_token
 from cranfield.web.judging.recording import NewJudgement, record
+from cranfield.web.judging.topic_addresses import in_address
+from cranfield.web.projects.collections import DataFiles
 from cranfield.web.projects.members import new_link
 from cranfield.web.review.release_files import (
     EVENTS,
@@ -120,6 +122,14 @@ def a_topic(whose: Whose) -> str:
         return str(topic)
 
 
+def a_topic_in_pages(whose: Whose) -> str:
+    """The id of the project's topic as pages have it, which no other project has."""
+    topic, name = int(a_topic(whose)), f"topic of {whose.project}"
+    with whose.site.store.writing() as connection:
+        connection.execute(update(TopicRow).where(TopicRow.id == topic).values(name=name))
+    return in_address(name)
+
+
 def a_pair(whose: Whose) -> str:
     """Number of a pair that the person has before them: a document that is HTML."""
     person = whose.site.person(whose.person)
@@ -139,6 +149,12 @@ def a_run(whose: Whose) -> str:
     with whose.site.store.writing() as connection:
         made = insert(RunRow).values(digest="0" * 64, **values).returning(RunRow.id)
         return str(connection.execute(made).scalar_one())
+
+
+def a_kept_run(whose: Whose) -> str:
+    """Number of a new run whose file is there."""
+    DataFiles(whose.site.settings.folder).kept("run", "0" * 64).write_text("1 Q0 d1 1 9 a\n")
+    return a_run(whose)
 
 
 def begun(whose: Whose) -> None:
@@ -216,6 +232,7 @@ DOCUMENTS = {"kind": lambda _: "documents"}
 CASE = {"pair": a_case}
 FILES = ("/qrels", "/qrels.gz", "/sampled", "/provenance", "/events")
 
+IN_PAGES: dict[str, Maker] = {"topic": a_topic_in_pages}
 SAMPLES: dict[tuple[str, str], Sample] = {
     ("GET", "/healthz"): Sample(),
     ("GET", "/readyz"): Sample(),
@@ -258,15 +275,15 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("DELETE", "/api/v1/projects/{project}/invitations/{link}"): Sample(),
     ("GET", "/api/v1/openapi.json"): Sample(),
     ("GET", "/p/{project}/judge"): Sample(),
-    ("GET", "/p/{project}/judge/{topic}"): Sample(),
-    ("POST", "/p/{project}/judge/{topic}"): Sample(303, form={"pair": 1, "act": "cannot", "key": "k"}),
-    ("POST", "/p/{project}/judge/{topic}/judgements"): Sample(json={"judgements": [], "want": 0}),
-    ("POST", "/p/{project}/judge/{topic}/leave"): Sample(303),
-    ("POST", "/p/{project}/judge/{topic}/stay"): Sample(json={"pairs": []}),
-    ("POST", "/p/{project}/judge/{topic}/terms"): Sample(303, form={"terms": "duck"}),
-    ("GET", "/p/{project}/judge/{topic}/advice"): Sample(),
-    ("GET", "/p/{project}/judge/{topic}/documents/{pair}"): Sample(),
-    ("GET", "/p/{project}/judge/{topic}/documents/{pair}/page"): Sample(),
+    ("GET", "/p/{project}/judge/{topic}"): Sample(path=IN_PAGES),
+    ("POST", "/p/{project}/judge/{topic}"): Sample(303, form={"pair": 1, "act": "cannot", "key": "k"}, path=IN_PAGES),
+    ("POST", "/p/{project}/judge/{topic}/judgements"): Sample(json={"judgements": [], "want": 0}, path=IN_PAGES),
+    ("POST", "/p/{project}/judge/{topic}/leave"): Sample(303, path=IN_PAGES),
+    ("POST", "/p/{project}/judge/{topic}/stay"): Sample(json={"pairs": []}, path=IN_PAGES),
+    ("POST", "/p/{project}/judge/{topic}/terms"): Sample(303, form={"terms": "duck"}, path=IN_PAGES),
+    ("GET", "/p/{project}/judge/{topic}/advice"): Sample(path=IN_PAGES),
+    ("GET", "/p/{project}/judge/{topic}/documents/{pair}"): Sample(path=IN_PAGES),
+    ("GET", "/p/{project}/judge/{topic}/documents/{pair}/page"): Sample(path=IN_PAGES),
     ("GET", "/api/v1/projects/{project}/topics"): Sample(),
     ("GET", "/api/v1/projects/{project}/topics/{topic}"): Sample(),
     ("GET", "/api/v1/projects/{project}/topics/{topic}/advice"): Sample(),
@@ -283,8 +300,12 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("GET", "/p/{project}"): Sample(),
     ("GET", "/p/{project}/guidelines"): Sample(),
     ("POST", "/p/{project}/prepare"): Sample(400, before=begun),
+    ("GET", "/p/{project}/delete"): Sample(),
+    ("POST", "/p/{project}/delete"): Sample(400, before=begun),  # deleted in test_project_deleting
     ("GET", "/p/{project}/runs"): Sample(),
     ("POST", "/p/{project}/runs"): Sample(422),
+    ("GET", "/p/{project}/runs/{run}/file"): Sample(path={"run": a_kept_run}),
+    ("GET", "/api/v1/projects/{project}/runs/{run}/file"): Sample(path={"run": a_kept_run}),
     ("POST", "/p/{project}/runs/{run}/remove"): Sample(400, before=begun),
     ("GET", "/p/{project}/settings"): Sample(),
     ("POST", "/p/{project}/settings"): Sample(303, form={"title": "Birds"}),
@@ -296,6 +317,7 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("POST", "/api/v1/projects"): Sample(400, json={"title": ""}),
     ("GET", "/api/v1/projects/{project}"): Sample(),
     ("POST", "/api/v1/projects/{project}/prepare"): Sample(400, before=begun),
+    ("DELETE", "/api/v1/projects/{project}"): Sample(400, before=begun),
     ("GET", "/api/v1/projects/{project}/runs"): Sample(),
     ("POST", "/api/v1/projects/{project}/runs"): Sample(422),
     ("DELETE", "/api/v1/projects/{project}/runs/{run}"): Sample(400, before=begun),
@@ -306,8 +328,8 @@ SAMPLES: dict[tuple[str, str], Sample] = {
     ("GET", "/api/v1/projects/{project}/guidelines"): Sample(),
     ("PUT", "/api/v1/projects/{project}/guidelines"): Sample(json={"text": "Judge."}),
     ("GET", "/p/{project}/mine"): Sample(),
-    ("GET", "/p/{project}/mine/{topic}"): Sample(),
-    ("POST", "/p/{project}/mine/{topic}"): Sample(303, form={"pair": 1, "act": "undo", "key": "k"}),
+    ("GET", "/p/{project}/mine/{topic}"): Sample(path=IN_PAGES),
+    ("POST", "/p/{project}/mine/{topic}"): Sample(303, form={"pair": 1, "act": "undo", "key": "k"}, path=IN_PAGES),
     ("GET", "/p/{project}/agreement"): Sample(),
     ("GET", "/p/{project}/adjudicate"): Sample(),
     ("GET", "/p/{project}/adjudicate/{pair}"): Sample(path=CASE),

@@ -95,13 +95,13 @@ class Assessor(threading.Thread):
             elif got is not None:
                 self.faults.append(f"{method} {path}: {got}")
             if self.stop.is_set():
-                return b"[]"
+                return b"{}"
             time.sleep(0.05)
 
     def run(self) -> None:
         number = 0
         while not self.stop.is_set():
-            leases = json.loads(self.ask("POST", f"topics/{self.topic}/leases", {"count": 2}))
+            leases = json.loads(self.ask("POST", f"topics/{self.topic}/leases", {"count": 2})).get("leases", [])
             if not leases:
                 time.sleep(0.05)
             for lease in leases:

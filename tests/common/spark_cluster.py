@@ -67,8 +67,8 @@ def started(*command: str, environment: dict[str, str], log: Path) -> subprocess
 
 
 @contextmanager
-def running_cluster(folder: Path) -> Iterator[Cluster]:
-    """A master and two workers, until they are left."""
+def running_cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
+    """A master and some workers, until they are left."""
     needs("java", package="default-jre-headless")
     home = Path(str(needs_module("pyspark").__file__)).parent
     spark_class = str(home / "bin" / "spark-class")
@@ -86,8 +86,8 @@ def running_cluster(folder: Path) -> Iterator[Cluster]:
     cluster = Cluster(f"spark://{HOST}:{port}", folder, environment, spark_class, process)
     try:
         wait_for_port(port)
-        cluster.add_worker()
-        cluster.add_worker()
+        for _ in range(workers):
+            cluster.add_worker()
         yield cluster
     finally:
         cluster.stop()

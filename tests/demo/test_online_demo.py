@@ -53,6 +53,18 @@ def test_another_seed_is_other_users(demo: OnlineDemo, tmp_path: Path) -> None:
     assert other.preferred.clicked != demo.preferred.clicked
 
 
+def test_the_demo_again_begins_new_ledgers_and_says_so(tmp_path: Path) -> None:
+    build_online_demo(tmp_path / "demo", users=100)
+    ledger = tmp_path / "demo" / "ab-test" / "experiment.toml.ledger"
+    ledger.write_text("a look\n")
+    told: list[str] = []
+    build_online_demo(tmp_path / "demo", users=100, say=told.append)
+    written = "an earlier simulation was there and is written over"
+    assert f"{ledger.parent}: {written}, and its ledger is removed" in told
+    assert f"{tmp_path / 'demo' / 'interleaving'}: {written}" in told
+    assert not ledger.exists()
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(UsageError, match="holds something else"):

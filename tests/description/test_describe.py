@@ -77,10 +77,11 @@ def test_reasons_follow_from_what_is_judged() -> None:
     why = {advice.measure: (advice.fits, advice.why) for advice in describe(SHALLOW).advice}
     assert why["Bpref"] == (True, "80% of what is judged is not relevant, and what is unjudged does not count")
     for measure in ("RR", "Success", "P", "nDCG"):
-        told = f"2 documents a topic are judged, and every other counts as not relevant: rather {measure}@2"
+        told = f"2 documents a topic are judged (median), and every other counts as not relevant: rather {measure}@2"
         assert why[f"{measure}@10"] == (False, told)
     for measure in ("AP", "Rprec"):
-        assert why[measure] == (False, "2 documents a topic are judged: relevant ones among the others are not known")
+        told = "2 documents a topic are judged (median): relevant ones among the others are not known"
+        assert why[measure] == (False, told)
     assert why["ERR@20"] == (False, "the grades are binary, and it is made for grades")
     graded = {
         topic: {document: 2 * grade + (topic == "q3") for document, grade in of.items()}
@@ -245,7 +246,7 @@ def test_the_command() -> None:
     text = described("qrels.txt", "bm25.run").stdout
     assert text.startswith("qrels\n\n147 judgements of 6 topics: dense, 26.5% relevant\n")
     assert "grade 3           7       4      0     1.5   1.2     2\n" in text
-    assert "P@10        yes   a perfect run scores 0.65; 24.5 documents a topic are judged\n" in text
+    assert "P@10        yes   a perfect run scores 0.65; 24.5 documents a topic are judged (median)\n" in text
     assert "doubtful: qrels: 6 topics: with fewer than 25" in text
     markdown = described("qrels.txt", "-f", "markdown").stdout
     assert "| grade 3 | 7 | 4 | 0 | 1.5 | 1.2 | 2 |\n" in markdown

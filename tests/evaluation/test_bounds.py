@@ -112,7 +112,7 @@ def test_a_grade_that_the_measure_names_is_possible_too(name: str) -> None:
     lists.guesses = [every_guess(ranking, "5210") for ranking in lists.rankings]
     lists.closed = relstring("210", *(guess for guesses in lists.guesses for guess in guesses))
     # The highest grade of the judgements is 2, whatever an unjudged document turns out to be.
-    lists.closed = replace(lists.closed, pool=replace(lists.closed.pool, max_grade=2.0, _cache={}))
+    lists.closed = replace(lists.closed, pool=replace(lists.closed.pool, max_grade=2.0))
     lists.check(parse_measure(name))
 
 
@@ -203,11 +203,11 @@ def in_any_order(measure: Measure) -> bool:
     return not np.array_equal(scores[0], cranfield.evaluate(qrels, best, measure).scores)
 
 
-LEVELLED = [measure for measure in FORMS if in_any_order(measure)]
+LEVELLED = [measure for measure in FORMS if measure.definition.name == "ESL" and in_any_order(measure)]
 
 
-def test_measures_in_any_order_say_that_their_bounds_look_at_ties() -> None:
-    assert {measure.definition.name for measure in LEVELLED} == {"ESL"}
+def test_measures_in_any_order_are_known_and_say_that_their_bounds_look_at_ties() -> None:
+    assert [measure for measure in FORMS if in_any_order(measure)] == LEVELLED
     assert all(measure.traits.every_document for measure in LEVELLED)
 
 

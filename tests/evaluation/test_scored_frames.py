@@ -85,6 +85,16 @@ def test_frames_that_are_none(frame: Any, said: str) -> None:
     assert said in str(told.value)
 
 
+def test_measures_in_the_order_asked_for() -> None:
+    results = cranfield.evaluate(QRELS, RUNS, MEASURES)
+    back = Results.from_frame(results.to_pandas(), names=results.runs, measures=MEASURES)
+    assert back.measures == results.measures
+    assert np.array_equal(back.scores, results.scores)
+    assert back.warnings == ()
+    with pytest.raises(UsageError, match="measures are those in the frame, each once, in any order: AP, Judged, "):
+        Results.from_frame(results.to_pandas(), measures=["AP"])
+
+
 def test_names_are_those_of_the_frame() -> None:
     with pytest.raises(UsageError, match="names are those of the runs in the frame"):
         Results.from_frame(rows(), names=["a", "b"])

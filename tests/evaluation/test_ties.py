@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import permutations, product
 from random import Random
 from typing import Any
@@ -53,22 +54,18 @@ def untied(order: str) -> dict[str, float]:
 Orders = dict[str, np.ndarray[tuple[int, int], np.dtype[np.float64]]]
 
 
-def all_orders(policy: Policy) -> Orders:
-    """For each topic the scores in every order: scores[order, measure]."""
+POLICIES = {"whole": Policy(), "condensed": Policy(judged_only=True), "cut": Policy(depth=3)}
+
+
+@cache
+def all_orders(name: str) -> Orders:
+    """For each topic the scores in every order under a policy: scores[order, measure]."""
     found = {}
     for topic, groups in TOPICS.items():
         runs = {str(i): {topic: untied(order)} for i, order in enumerate(orders(groups))}
-        results = evaluate(QRELS, runs, FORMS, policy=policy)
+        results = evaluate(QRELS, runs, FORMS, policy=POLICIES[name])
         found[topic] = results.scores[:, :, results.topics.index(topic)]
     return found
-
-
-PLAIN = all_orders(Policy())
-POLICIES = {
-    "whole": (Policy(), PLAIN),
-    "condensed": (Policy(judged_only=True), all_orders(Policy(judged_only=True))),
-    "cut": (Policy(depth=3), all_orders(Policy(depth=3))),
-}
 
 
 def check_means(results: cranfield.Results, of_orders: Orders) -> None:
@@ -81,7 +78,7 @@ def check_means(results: cranfield.Results, of_orders: Orders) -> None:
 
 @pytest.mark.parametrize("name", ["whole", "condensed"])
 def test_the_mean_by_formula_is_that_of_all_orders(name: str) -> None:
-    policy, of_orders = POLICIES[name]
+    policy, of_orders = POLICIES[name], all_orders(name)
     # Two draws are too few for every order of any topic here: what is right is right by its formula.
     expected = Policy(**vars(policy) | {"ties": "expected", "samples": 2})
     results = evaluate(QRELS, TIED, BY_FORMULA, policy=expected)
@@ -95,7 +92,7 @@ def test_the_mean_by_formula_is_that_of_all_orders(name: str) -> None:
 @pytest.mark.parametrize("name", POLICIES)
 def test_the_mean_over_few_orders_is_that_of_all_of_them(name: str) -> None:
     """Every measure, with a formula or without."""
-    policy, of_orders = POLICIES[name]
+    policy, of_orders = POLICIES[name], all_orders(name)
     results = evaluate(QRELS, TIED, FORMS, policy=Policy(**vars(policy) | {"ties": "expected", "samples": WAYS}))
     check_means(results, of_orders)
     assert "sampled-ties" not in {warning.code for warning in results.warnings}
@@ -107,7 +104,7 @@ def test_sampled_means_are_near_and_say_how_near() -> None:
     wanted = [measure for measure in all_variants() if not measure.traits.exact_ties][::3]
     run = {topic: {d: -float(i) for i, group in enumerate(groups) for d in group} for topic, groups in tied.items()}
     results = evaluate(QRELS, run, wanted, policy=Policy(ties="expected", samples=119, seed=3))
-    check_means(results, {"7": PLAIN["7"]})
+    check_means(results, {"7": all_orders("whole")["7"]})
     told = {w.message.partition(" is a mean over ")[0]: w.message for w in results.warnings if w.code == "sampled-ties"}
     every = evaluate(QRELS, {order: {"4": untied(order)} for order in orders(tied["4"])}, wanted)
     fourth = results.topics.index("4")
@@ -274,9 +271,10 @@ DECISION = (ROOT / "docs" / "decisions" / "ties.md").read_text()
 def test_best_and_worst_are_the_extremes_of_all_orders_but_for_what_the_documentation_names() -> None:
     """Better grades first give the highest value, of a loss the lowest."""
     best, worst = (evaluate(QRELS, TIED, FORMS, policy=Policy(ties=ties)) for ties in ("best", "worst"))
-    place = [best.topics.index(topic) for topic in PLAIN]
+    plain = all_orders("whole")
+    place = [best.topics.index(topic) for topic in plain]
     first, last = (results.scores[0][:, place] for results in (best, worst))
-    highest, lowest = (np.array([side(scores, axis=0) for scores in PLAIN.values()]).T for side in (np.max, np.min))
+    highest, lowest = (np.array([side(scores, axis=0) for scores in plain.values()]).T for side in (np.max, np.min))
 
     def same(i: int, one: np.ndarray[Any, Any], other: np.ndarray[Any, Any]) -> bool:
         return bool(np.allclose(one[i], other[i], rtol=1e-12, atol=1e-12))
@@ -303,7 +301,7 @@ def test_best_and_worst_are_the_extremes_of_all_orders_but_for_what_the_document
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_measures_whose_extremes_best_and_worst_are_not_are_known(name: str) -> None:
-    policy, of_orders = POLICIES[name]
+    policy, of_orders = POLICIES[name], all_orders(name)
     first, last = (evaluate(QRELS, TIED, FORMS, policy=Policy(**vars(policy) | {"ties": t})) for t in ("best", "worst"))
     place = [first.topics.index(topic) for topic in of_orders]
     pair = [results.scores[0][:, place] for results in (first, last)]

@@ -106,6 +106,9 @@ REFUSED_RUNS = {
     "NUL in a score": Refused(b"q1 Q0 d1 1 9\x00 t\n", 1, "NUL byte at offset 12"),
     "NUL after the last line": Refused(RUN + b"\x00", 3, "NUL byte at offset 34"),
     "NUL in a comment": Refused(b"# a\x00\n" + RUN, 1, "NUL byte at offset 3"),
+    "files with byte order marks, joined": Refused(
+        2 * (b"\xef\xbb\xbf" + RUN), 3, "byte order mark in front of a topic", "sed"
+    ),
     "NUL after a byte order mark": Refused(b"\xef\xbb\xbf" + RUN + b"\x00", 3, "NUL byte at offset 37"),
     "UTF-16 little endian": Refused(RUN.decode().encode("utf-16"), None, "UTF-16", "iconv"),
     "UTF-16 big endian": Refused(b"\xfe\xff" + RUN.decode().encode("utf-16-be"), None, "UTF-16", "iconv"),

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ import pytest
 
 import cranfield
 from cranfield import Policy, Reading, read_qrels, read_run
-from cranfield.errors import DataError
+from cranfield.errors import DataError, UsageError
 from cranfield.formats.format import Judging
 
 TOPICS, DEPTH = 60, 50
@@ -157,3 +158,37 @@ def test_no_text_is_copied(layout: str) -> None:
     grown = json.loads(done.stdout)
     assert grown["judged"] < 0.02 * grown["text"]
     assert 0.02 * grown["text"] < grown["kept"] < 0.08 * grown["text"]
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("2.5", "column 'score' holds text; a score or grade is a float or an integer\n    Cast the column to floats"),
+        (
+            Decimal("2.5"),
+            "column 'score' holds decimals; a score or grade is a float or an integer\n    Cast the column",
+        ),
+        ([2.5], "column 'score' holds lists; a score or grade is a float or an integer"),
+    ],
+)
+def test_types_are_told_in_words(value: object, said: str) -> None:
+    with pytest.raises(UsageError) as told:
+        read_run(pa.table({"topic": ["q"], "document": ["d"], "score": [value]}))
+    assert said in str(told.value)
+    assert ("Cast" in str(told.value)) == (not isinstance(value, list))
+    with pytest.raises(UsageError, match="column 'document' holds floats; ids are strings or integers"):
+        read_run(pa.table({"topic": ["q"], "document": [1.5], "score": [1.0]}))
+
+
+def test_frames_that_are_not_collected() -> None:
+    lazy: Any = pl.DataFrame({"topic": ["q"], "document": ["d"], "score": [1.0]}).lazy()
+    for given in (lazy, {"a": lazy}):
+        with pytest.raises(UsageError, match=r"not LazyFrame|a value is LazyFrame") as told:
+            cranfield.evaluate({"q": {"d": 1}}, given, "AP")
+        assert str(told.value).endswith("\n    Its rows are not read yet: call .collect().")
+
+
+def test_frames_that_are_wrong_are_not_called_files() -> None:
+    bad = pa.table({"topic": ["q"], "document": ["d"], "score": [float("nan")]})
+    with pytest.raises(DataError, match="1 other run is wrong as well"):
+        cranfield.evaluate({"q": {"d": 1}}, {"a": bad, "b": bad}, "AP")

@@ -266,3 +266,11 @@ def test_a_fault_is_told_as_ever(threads: int, tmp_path: Path) -> None:
     for name in ("a.jsonl", "a.jsonl.gz"):
         with pytest.raises(DataError, match=r":9001: score 'high' is not a number"):
             cranfield.evaluate({"q17": {"d": 1}}, str(tmp_path / name), "AP", reading=Reading(threads=threads))
+
+
+def test_numbers_in_quotes() -> None:
+    for kind, read in (("score", cranfield.read_run), ("grade", cranfield.read_qrels)):
+        with pytest.raises(DataError) as told:
+            read(io.StringIO(f'{{"topic": "1", "document": "d", "{kind}": "2.5"}}\n'))
+        assert str(told.value).splitlines()[0].endswith(f"{kind} '2.5' is not a number")
+        assert str(told.value).endswith("\n    It is in quotes, and so it is text: write the number without them.")

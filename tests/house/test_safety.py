@@ -336,7 +336,8 @@ class TestOutputsThatAreInputs:
             ("learning/features.py", "open"),  # what whole_file gives
             ("learning/features.py", "load"),  # after touched.reads
             ("learning/features.py", "read_text"),
-            ("spark/file_tasks.py", "open"),  # pieces of runs, in tasks; the files were opened by the driver before
+            ("spark/piece_texts.py", "open"),  # pieces of runs, in tasks; the files were opened by the driver before
+            ("spark/file_tasks.py", "open"),  # whether a worker sees a file
             ("spark/telling.py", "open"),
         }
         found = set()

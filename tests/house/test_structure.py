@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 
@@ -57,6 +58,11 @@ LATE = {("evaluation", "plot"), ("exports", "signatures"), ("signatures", "forma
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if "migrations" not in path.parts)
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def layer_of(module: str) -> str | None:
     parts = module.split(".")
     return parts[1] if parts[0] == "cranfield" and len(parts) > 1 else None
@@ -77,7 +83,7 @@ def imports_of(path: Path) -> set[tuple[str, bool]]:
         for child in ast.iter_child_nodes(node):
             visit(child, top and not inside)
 
-    visit(ast.parse(path.read_text()), True)
+    visit(parsed(path), True)
     return found
 
 
@@ -160,7 +166,7 @@ def test_evaluating_text_does_not_load_optional_libraries() -> None:
     code = (
         "import sys, cranfield\n"
         "cranfield.evaluate('examples/qrels.txt', 'examples/bm25.run', 'AP')\n"
-        "print(sorted({'rich', 'pandas', 'polars', 'pyarrow', 'xxhash', 'scipy', 'altair'} & set(sys.modules)))"
+        "print(sorted({'rich', 'pandas', 'polars', 'pyarrow', 'scipy', 'altair'} & set(sys.modules)))"
     )
     root = ROOT
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=True)
@@ -212,29 +218,31 @@ def test_no_module_name_three_times_and_no_class_name_twice() -> None:
     rooms = [path for path in MODULES if path.relative_to(PACKAGE).parts[0] not in ("cli", "spark", "trec_eval", "web")]
     modules = Counter(path.stem for path in rooms if path.stem != "__init__")
     assert [name for name, count in modules.items() if count > 2] == []
-    defined = [node for path in MODULES for node in ast.walk(ast.parse(path.read_text()))]
+    defined = [node for path in MODULES for node in ast.walk(parsed(path))]
     classes = Counter(node.name for node in defined if isinstance(node, ast.ClassDef))
     # A scale is what people call both: of a questionnaire in `studies`, of grades in `judging`.
     assert [name for name, count in classes.items() if count > 1] == ["Scale"]
 
 
-FUNCTIONS = [
-    (path, node)
-    for path in MODULES
-    for node in ast.walk(ast.parse(path.read_text()))
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-]
+@cache
+def functions() -> list[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    return [
+        (path, node)
+        for path in MODULES
+        for node in ast.walk(parsed(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
 
 
 def test_no_function_is_longer_than_a_page() -> None:
-    lengths = {(path.name, node.name): (node.end_lineno or 0) - node.lineno + 1 for path, node in FUNCTIONS}
+    lengths = {(path.name, node.name): (node.end_lineno or 0) - node.lineno + 1 for path, node in functions()}
     assert {place: lines for place, lines in lengths.items() if lines > 60} == {}
 
 
 def test_functions_take_few_arguments() -> None:
     """What belongs together is a record. A command takes what its options are, a measure what its formula has."""
     many = {}
-    for path, node in FUNCTIONS:
+    for path, node in functions():
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         names = [argument.arg for argument in given if argument.arg not in ("self", "cls")]
         is_measure = any("measure" in ast.unparse(decorator) for decorator in node.decorator_list)
@@ -267,7 +275,7 @@ def test_markup_is_made_in_one_place(path: Path) -> None:
     # `room` changes the ground of a drawing that is all ours: what it puts in are numbers.
     if name in ("render/escaping.py", "plot/room.py") or name.startswith("texts"):
         return
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(parsed(path)):
         if isinstance(node, ast.Import):
             assert "html" not in [alias.name for alias in node.names], name
         if isinstance(node, ast.ImportFrom):

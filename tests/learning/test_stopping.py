@@ -110,7 +110,8 @@ def test_the_budget_counts_samples_too() -> None:
     estimate = estimate_recall(total=1000, asked=2, asked_relevant=1, sampled=3, sampled_relevant=0)
     for budget, met in ((5, True), (6, False)):
         rule = rules([True, False], budget=budget, estimate=estimate)["budget"]
-        assert (rule.met, rule.says) == (met, f"5 of {budget} judgements are made")
+        assert (rule.met, rule.says) == (met, f"the budget is {budget} documents; 5 are judged")
+    assert rules([True], budget=1)["budget"].says == "the budget is 1 document; 1 is judged"
 
 
 @pytest.mark.parametrize(

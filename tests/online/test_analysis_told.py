@@ -7,6 +7,8 @@ import io
 import json
 import re
 import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,10 @@ from cranfield.errors import UsageError
 from cranfield.online import Trial, aggregate, read_logs, read_moments, read_trial
 from cranfield.online.analysis import TrialAnalysis, analyse, cautions
 from cranfield.online.analysis.analysis_tables import FORMATS, render_analysis, to_plain
+from cranfield.online.analysis.plan_rows import plan_rows
 from cranfield.online.analysis.trial_page import page_of, pictures, write_report
-from cranfield.online.trial import Guardrail, Looks
+from cranfield.online.analysis.verdicts import effect_told, rails_told
+from cranfield.online.trial import Cap, Exclusions, Guardrail, Looks
 from cranfield.online.trial_ledger import TrialLook
 from cranfield.plot.style import DARK
 from cranfield.statistics.ratios import Ratio
@@ -170,7 +174,11 @@ def test_pictures_are_valid_and_hold_the_numbers(found: TrialAnalysis) -> None:
     rows = drawn["effects"].to_dict()["layer"][0]["data"]["values"]
     primary = found.primary[0]
     assert rows[0]["low"] == primary.relative_low
-    assert [row["standing"] for row in rows] == [e.standing for e in (*found.primary, *found.guarded, *found.secondary)]
+    assert [row["standing"] for row in rows] == [
+        *(effect.standing for effect in found.primary),
+        *(rail.standing for rail in found.guardrails),
+        *(effect.standing for effect in found.secondary),
+    ]
     course = drawn["course"].to_dict()["layer"][0]["data"]["values"]
     assert course[-1]["high"] == found.course[-1].high
 
@@ -188,6 +196,118 @@ def test_the_report_is_one_page_that_loads_nothing(found: TrialAnalysis, tmp_pat
         assert verdict.why in page
     with pytest.raises(UsageError, match=r"can be html, not '\.pdf'"):
         write_report(found, str(tmp_path / "r.pdf"))
+
+
+def test_the_report_has_the_plan_in_words() -> None:
+    trial = read_trial(str(EXAMPLES / "experiment.toml"))
+    rows = {row[0]: row[1] for row in plan_rows(trial)}
+    assert rows == {
+        "name": "dense-2026",
+        "digest": trial.digest,
+        "arms": "bm25 (control) 50%, dense 50%",
+        "unit": "user_id",
+        "primary": "ctr; more is better",
+        "guardrail latency": "less is better; worse by less than 20",
+        "guardrail zero_results": "less is better; worse by less than 5%",
+        "secondary": "abandonment, less is better; rr_first, more is better; carts, more is better",
+        "segments": "device",
+        "covariates": "ctr",
+        "alpha": "0.05",
+        "looks": "50%, 100% of the maximum; spending obrien-fleming",
+        "maximum": "400 units",
+        "left out": "bots; duplicates of events; units with more than 200 queries on some day; "
+        "events more than 24 hours after their query",
+        "cap of carts": "the quantile 99% of all units",
+        "metric carts": "count(cart) by units; more is better",
+        "salt": "dense-2026",
+        "start": "2026-11-02T00:00:00+00:00",
+        "end": "2026-11-16T00:00:00+00:00",
+    }
+    page = page_of(analyse(read_logs(str(EXAMPLES)), trial))
+    made = page[page.index("How it was made</h2>") :]
+    for told in rows.values():
+        assert told in made
+    assert "null" not in made
+    assert "[" not in re.sub(r"<[^>]+>", "", made)
+
+
+def test_what_a_plan_leaves_open_is_told() -> None:
+    arms, everything = {"a": 3.0, "b": 1.0, "c": 1.0}, Exclusions(bots=False, duplicates=False)
+    plain = dict(plan_rows(Trial("t", arms, "ctr", secondary=("queries_per_unit",), exclusions=everything)))
+    assert plain["arms"] == "a (control) 60%, b 20%, c 20%"
+    assert plain["secondary"] == "queries_per_unit, neither more nor less is better"
+    assert (plain["looks"], plain["maximum"], plain["left out"]) == ("one, the first", "not fixed", "nothing")
+    assert {plain[name] for name in ("segments", "covariates", "salt")} == {"none"}
+    assert (plain["start"], plain["end"]) == ("not fixed", "not fixed")
+    ends = Trial("t", arms, "ctr", maximum=9), Trial("t", arms, "ctr", end=datetime(2026, 11, 16, tzinfo=UTC))
+    assert [dict(plan_rows(trial))["looks"] for trial in ends] == ["one, at the end"] * 2
+    spent = Looks("hwang-shih-decani", (0.3, 1.0), -4.0)
+    more = Trial("t", {"a": 1, "b": 1}, "ctr", maximum=9, looks=spent, winsorise={"ctr": Cap(value=3.0)})
+    rows = dict(plan_rows(more))
+    assert rows["looks"] == "30%, 100% of the maximum; spending hwang-shih-decani with -4"
+    assert (rows["cap of ctr"], rows["secondary"]) == ("3 a unit", "none")
+    some = Trial("t", {"a": 1, "b": 1}, "ctr", looks=Looks("always-valid"), exclusions=Exclusions(units=("x", "y")))
+    rows = dict(plan_rows(some))
+    assert rows["looks"] == "at any time: intervals are always valid"
+    assert rows["left out"] == "bots; duplicates of events; the units x, y"
+
+
+def test_guardrails_are_told_as_they_stand(found: TrialAnalysis) -> None:
+    rail = found.guardrails[0]
+    one, two = (rail._replace(standing="broken", metric=name) for name in ("latency", "zero_results"))
+    one, two = one._replace(harm=7.25, margin=5.0), two._replace(harm=0.04, margin=0.02, relative=True)
+    assert rails_told([one]) == "the guardrail latency: worse by 7.25, more than its margin of 5"
+    assert rails_told([one, two]) == (
+        "the guardrails latency, zero_results: latency is worse by 7.25, more than its margin of 5; zero_results is "
+        "worse by 4.00%, more than its margin of 2.00%"
+    )
+    assert rails_told([one._replace(standing="open")]) == "the guardrail latency is not shown to hold"
+    why = one._replace(standing="open", note="nobody knows")
+    assert rails_told([why]) == "the guardrail latency is not shown to hold; latency: nobody knows"
+    assert rails_told([one._replace(standing="held")]) == "the guardrail latency holds"
+
+
+def test_what_is_adjusted_is_told_and_one_control_reads_the_same_beside_every_arm() -> None:
+    frames = searching_users(4, 900, arms=("old", "new", "newer"))
+    trial = Trial("t", {"old": 1, "new": 1, "newer": 1}, "ctr", secondary=("rr_first",), covariates=("before",))
+    found = analyse(aggregate(read_logs(frames), trial), trial)
+    one, two = found.primary
+    old = frames["assignments"].filter(variant="old").select(user_id="unit_id")
+    asked = frames["impressions"].join(old, on="user_id").select("query_id")
+    by_hand = len(asked.join(frames["events"].select("query_id").unique(), on="query_id")) / len(asked)
+    assert one.control == two.control == pytest.approx(by_hand)
+    assert one.treatment - one.control == pytest.approx(one.plain)
+    assert one.difference != pytest.approx(one.plain)
+    told = (
+        "control and treatment are the arms as they are; the difference, its interval, the relative ones and p are "
+        "adjusted by regression on before"
+    )
+    assert str(found).count(told) == 3  # of the primary metric, secondary ones, and where lists differ
+    bare = replace(trial, covariates=())
+    assert "adjusted by regression" not in str(analyse(aggregate(read_logs(frames), bare), bare))
+
+
+def test_a_margin_is_asked_on_one_side_only(found: TrialAnalysis) -> None:
+    assert found.guardrails[0].limit == found.rule.limit(1, sides=1)
+    assert found.guardrails[0].limit != found.primary[0].limit == found.rule.limit(1)
+
+
+def test_the_confidence_of_the_verdict_is_that_of_its_interval(found: TrialAnalysis) -> None:
+    assert found.primary[0].shown == found.primary[0].limit
+    assert "(99% interval " in effect_told(found.primary[0]._replace(shown=0.01))
+    assert effect_told(found.primary[0]._replace(shown=0.0)).endswith(", with no interval that ends")
+
+
+def test_either_sample_ratio_withholds_and_from_the_alarm_on(found: TrialAnalysis) -> None:
+    sample = found.sample
+    assert sample._replace(p=0.002, sequential_p=0.5).broken is None
+    assert "p = 0.0009" in str(sample._replace(p=0.0009, sequential_p=0.5).broken)
+    assert "p = 0.0002" in str(sample._replace(p=0.5, sequential_p=0.0002).broken)
+
+
+def test_too_few_units_for_what_is_always_valid_leave_it_open() -> None:
+    found = analyse(read_logs(str(EXAMPLES)), read_trial(str(EXAMPLES / "experiment.toml")))
+    assert str(found.verdicts[0]).endswith("there are too few units for an interval that is always valid.")
 
 
 def hostile_analysis(count: int = 60) -> TrialAnalysis:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from cranfield.errors import UsageError
 from cranfield.online import Trial, all_metrics
 from cranfield.online.analysis import TrialAnalysis, analyse
+from cranfield.online.analysis.trial_page import page_of
 from cranfield.online.analysis.verdicts import DECISIONS
 from cranfield.online.metrics import Better
 from cranfield.online.trial import Guardrail, Looks, OwnMetric
@@ -68,7 +70,10 @@ def test_an_early_look_that_shows_nothing_cannot_tell_yet() -> None:
 
 @pytest.mark.parametrize(
     ("shift", "decision", "told"),
-    [(1.0, "do not ship", "it breaks the guardrail latency"), (0.0, "ship", "the guardrail latency holds")],
+    [
+        (1.0, "do not ship", "it breaks the guardrail latency: worse by 1, more than its margin of 0.5"),
+        (0.0, "ship", "the guardrail latency holds"),
+    ],
 )
 def test_a_guardrail_decides_too(shift: float, decision: str, told: str) -> None:
     trial = trial_of(guardrails=(Guardrail("latency", 0.5),))
@@ -234,6 +239,61 @@ def test_a_plan_that_was_changed_after_a_look_is_told() -> None:
     told = [warning for warning in found.warnings if warning.code == "trial-changed"]
     assert len(told) == 1
     assert "changed after results were seen" in told[0].message
+
+
+def test_what_a_changed_plan_says_is_said_to_be_unplanned_beside_the_verdict() -> None:
+    trial = trial_of(maximum=2400, looks=Looks("pocock", (0.5, 1.0)))
+    values = {"value_per_unit": FLAT}, {"value_per_unit": SHIFTED[1.0]}
+    looks = [TrialLook("2026-11-03", "t", "another", 1200)]
+    found, same = analysed(trial, *values, looks=looks), analysed(trial, *values)
+    text, page = str(found), page_of(found)
+    told = "The plan was changed after results were seen: its digest is"
+    assert told in " ".join(text.split("Trial t, digest")[0].split())
+    assert "What it says now was not planned, and neither was this verdict." in " ".join(text.split())
+    assert told in page
+    assert "Its plan was changed after results were seen." in page
+    assert "The plan, as it is now, changed after results were seen" in page
+    for before in (" as planned", "as it was fixed"):
+        assert before not in text + page
+        assert before in str(same) + page_of(same)
+    assert json.loads(found._rendered("json"))["look"]["planned"] is False
+    assert json.loads(same._rendered("json"))["look"]["planned"] is True
+    assert same.changed is None
+
+
+def test_once_alpha_is_used_up_intervals_end_and_nothing_is_decided() -> None:
+    trial = trial_of(secondary=("rr_first",), guardrails=(Guardrail("latency", 0.5),))
+    old = dict.fromkeys(trial.metric_names, FLAT)
+    new = {"value_per_unit": SHIFTED[1.0], "rr_first": SHIFTED[1.0], "latency": SHIFTED[0.0]}
+    looks = [TrialLook("2026-11-03", "t", trial.digest, 900, 900, True)]
+    first, found = analysed(trial, old, new), analysed(trial, old, new, looks=looks)
+    assert first.decision == "ship"
+    assert found.decision == "cannot tell yet"
+    assert found.verdicts[0].why.startswith(
+        "the last look of the plan, with 900 units, used up all of alpha, so what it said stands and this one decides "
+        "nothing: value_per_unit +1 ("
+    )
+    effect = found.primary[0]
+    assert (effect.limit, effect.standing) == (0.0, "open")
+    assert first.primary[0].low > effect.low > 0.5
+    assert (found.secondary[0].standing, np.isfinite(found.secondary[0].low)) == ("open", True)
+    rail = found.guardrails[0]
+    assert (rail.standing, np.isfinite(rail.worst)) == ("open", True)
+    assert "nothing can be found at this look; the interval (" in str(found)
+    assert "is always valid, and decides nothing" in str(found)
+
+
+def test_arms_that_are_all_to_be_shipped_were_not_compared_with_each_other() -> None:
+    arms = dict.fromkeys(("old", "new", "newer"), 1.0)
+    trial = Trial("t", arms, "value_per_unit")
+    told = "new and newer were each compared with old, and not with each other: which of them is best is not shown."
+    for last, there in ((SHIFTED[1.0], True), (FLAT, False)):
+        values = {"old": FLAT, "new": SHIFTED[1.0], "newer": last}
+        made = trial_aggregate(trial, {arm: {"value_per_unit": each} for arm, each in values.items()})
+        found = analyse(made, trial)
+        assert (told in " ".join(str(found).split()), told in page_of(found)) == (there, there)
+        assert "each arm was compared with old, and none with another" in str(found)
+    assert "none with another" not in str(of_primary(0.3))
 
 
 @pytest.mark.parametrize("seed", range(8))

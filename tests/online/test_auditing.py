@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from cranfield.cli.online_audit import CRITERIA as NAMED
+from cranfield.cli.online_audit import command as audit_command
 from cranfield.errors import UsageError
 from cranfield.online.interleaving import all_interleavers, audit_interleaver
 from cranfield.online.interleaving.audit_cases import audit_cases
-from cranfield.online.interleaving.auditing import Audit
+from cranfield.online.interleaving.auditing import CRITERIA, Audit
 from cranfield.online.interleaving.drafts import TeamDraft
 from cranfield.online.interleaving.interleaving_tables import render_audits
 from cranfield.online.interleaving.method import Draw, Interleaved, Number, Rankings
@@ -173,6 +178,57 @@ def test_a_loaded_coin_from_elsewhere_is_seen() -> None:
     assert float(example.credit[0]) == pytest.approx(0.7, abs=0.06)
 
 
+def test_the_bound_is_of_what_was_not_seen() -> None:
+    """Biases of 0.4 clicks are seen at every rank: what is told to be there unseen is less."""
+    audit = audit_interleaver(LoadedElsewhere, length=3, overlapping=0)
+    example = audit.criterion("unbiased").counterexample
+    assert example is not None
+    seen = abs(float(example.credit[0] - example.credit[1]))
+    assert audit.bound is not None
+    assert audit.bound < seen
+    assert f"biases up to {audit.bound:.3g} clicks could be there where none was seen" in audit.notes[0]
+    everywhere = audit_interleaver(LoadedElsewhere, length=1, overlapping=0)
+    assert everywhere.bound is None
+    assert "1,000 lists were drawn for one pair of rankings, and a bias was seen wherever" in everywhere.notes[0]
+    same = audit_interleaver(LoadedElsewhere, length=2, overlapping=0)
+    assert same.bound == 0
+    assert "where no bias was seen, clicks were worth the same to both rankers on every list" in same.notes[0]
+
+
+def test_exit_code_1_if_what_is_required_is_not_shown() -> None:
+    def code(*line: str) -> int:
+        return CliRunner().invoke(audit_command, ["--length", "3", "--overlapping", "0", *line]).exit_code
+
+    assert code("team-draft") == 0
+    assert code("balanced") == 1
+    assert code("team-draft", "balanced") == 1
+    assert code("balanced", "--require", "agreed-order") == 0
+    assert code("team-draft", "--require", "better-wins") == 1
+    assert code("team-draft", "--require", "unbiased", "--require", "better-wins") == 1
+
+
+def test_criteria_that_watching_cannot_tell_are_not_shown() -> None:
+    watched = audit_interleaver(Elsewhere, length=2, overlapping=1)
+    assert watched.shown("unbiased")
+    assert not watched.shown("agreed order")
+
+
+def test_the_names_of_criteria_are_those_of_the_command() -> None:
+    assert tuple(name.replace(" ", "-") for name, _, _ in CRITERIA) == NAMED
+
+
+def test_the_method_on_the_page_is_audited() -> None:
+    (code,) = (part for part in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL) if "class " in part)
+    scope: dict[str, Any] = {}
+    exec(code, scope)
+    audit = audit_interleaver(scope["CoinAtEachPlace"], length=3)
+    assert audit.exact
+    assert audit.shown("unbiased")
+    assert audit.shown("random clicks")
+    for field in Interleaved._fields:
+        assert f"| `{field}` |" in PAGE.read_text()
+
+
 class Silent(Mine):
     def interleave(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:
         return TeamDraft().interleave(rankings, length, lambda weights: 0)
@@ -210,14 +266,59 @@ class Broken(Mine):
         raise KeyError("lost")
 
 
+class Fewer(Mine):
+    def interleave(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:
+        return super().interleave(rankings, length, draw)._replace(docs=("a", "b")[:length], teams=(0,))
+
+
+class Swapped(Mine):
+    def interleave(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:
+        return Interleaved(rankings, (0, 1), ("a", "b"))  # type: ignore[arg-type]
+
+
+class Foreign(Mine):
+    def interleave(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:
+        return Interleaved((), rankings[0])
+
+
+class Late(Mine):
+    """Draws elsewhere, and fails only then."""
+
+    calls = 0
+
+    def interleave(self, rankings: Rankings, length: int, draw: Draw) -> Interleaved:
+        Late.calls += 1
+        docs = rankings[Late.calls % 2] or rankings[0] or rankings[1]
+        return Interleaved(rankings, docs[:length])
+
+    def credit(self, shown: Interleaved, slots: Sequence[int]) -> Sequence[Number]:
+        return 1 // 0  # type: ignore[return-value]
+
+
+class Uncounted(Mine):
+    def credit(self, shown: Interleaved, slots: Sequence[int]) -> Sequence[Number]:
+        return 3  # type: ignore[return-value]
+
+
+class Unmade(Mine):
+    def __init__(self, coin: int) -> None:
+        self.coin = coin
+
+
 @pytest.mark.parametrize(
     ("method", "said"),
     [
         (Twice, "none twice"),
-        (Short, "a number for each of 2 rankers"),
+        (Short, r"Short: credit must give a number for each of 2 rankers, not \(1,\) \(.*line \d+: credit\)"),
         (Endless, "a finite number, not nan"),
-        (Negative, "weights from 0"),
-        (Broken, "Broken failed: KeyError: 'lost'"),
+        (Negative, r"Negative: draw takes weights from 0.*line \d+: draw\(\[1, -1\]\)\)"),
+        (Broken, r"Broken failed: KeyError: 'lost' \(.*test_auditing.py, line \d+: raise KeyError\(.lost.\)\)"),
+        (Fewer, r"Fewer: teams must have .* not \(0,\): an Interleaved is .*test_auditing.py, line \d+: interleave\)"),
+        (Swapped, r"Swapped: docs must be a list of documents, not \(0, 1\).*test_auditing.py, line \d+: interleave"),
+        (Foreign, "Foreign: rankings must be those that interleave was given"),
+        (Late, r"Late failed: ZeroDivisionError: .*test_auditing.py, line \d+: return 1 // 0"),
+        (Uncounted, r"Uncounted: credit must give a number for each of 2 rankers, not 3 \(.*: credit\)"),
+        (Unmade, "Unmade cannot be made without arguments: TypeError"),
         (int, "has no interleave"),
     ],
 )

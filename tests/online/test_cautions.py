@@ -12,6 +12,7 @@ from cranfield.online import Trial, aggregate, read_logs
 from cranfield.online.analysis import TrialAnalysis, analyse
 from cranfield.online.moments_files import Excluded
 from cranfield.online.trial import Cap, Guardrail, Looks, OwnMetric
+from cranfield.online.trial_ledger import TrialLook
 from made_trials import START, searching_users, trial_aggregate
 
 ARMS = {"old": 1.0, "new": 1.0}
@@ -82,6 +83,22 @@ def test_fewer_units_than_planned_and_unplanned_looks() -> None:
     assert codes(of_units(normal(1), normal(2), **looks)) == set()
 
 
+def test_what_was_not_planned_is_told_of_the_look_that_it_was() -> None:
+    trial = Trial("t", ARMS, "value_per_unit", maximum=1600, looks=Looks("pocock", (0.5, 1.0)))
+    values = {arm: {"value_per_unit": normal(seed)} for seed, arm in enumerate(ARMS)}
+
+    def told(*looks: tuple[int, bool]) -> str:
+        made = [TrialLook("2026-11-03", "t", trial.digest, units, 9, last) for units, last in looks]
+        found = analyse(trial_aggregate(trial, values), trial, looks=made)
+        (caution,) = [w.message for w in found.warnings if w.code == "unplanned-look"]
+        assert found.rule.why.startswith("An earlier" if caution.startswith("an earlier") else "This look was not")
+        return caution
+
+    assert told((500, False)).startswith("an earlier look was not planned: intervals are always valid since then")
+    assert told((500, True)).startswith("this look was not planned, and an earlier one used up all of alpha: neither")
+    assert told((800, False)).startswith("this look was not planned: its intervals are always valid")
+
+
 def test_an_always_valid_find_is_said_to_be_biased() -> None:
     looks = {"maximum": 1600, "looks": Looks("always-valid")}
     assert "biased-estimate" in codes(of_units(normal(1), normal(2, mean=10.5), **looks))
@@ -133,6 +150,38 @@ def test_a_trial_that_ended_with_fewer_units_than_planned(logs: dict[str, Any]) 
     going_on = of_log(logs, maximum=2000, end=START + timedelta(days=15))
     assert not going_on.rule.final
     assert "unplanned-look" in codes(going_on)
+
+
+def test_without_a_maximum_the_one_look_is_when_the_log_reaches_the_end(logs: dict[str, Any]) -> None:
+    """It has queries of the last day, or later ones, which do not count."""
+    last = START + timedelta(days=13, hours=23)
+    for end, planned in ((last, True), (last + timedelta(hours=2), False), (last - timedelta(days=5), True)):
+        found = of_log(logs, end=end)
+        assert (found.rule.planned, found.rule.final) == (planned, planned)
+    import polars as pl
+
+    late = START + timedelta(days=20)
+    shown = logs["impressions"]
+    stamps = pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(late)).otherwise(pl.col("ts"))
+    one = shown.with_columns(ts=stamps.cast(shown.schema["ts"]))
+    assert not of_log(logs, end=START + timedelta(days=18)).rule.planned
+    assert of_log(logs | {"impressions": one}, end=START + timedelta(days=18)).rule.planned
+
+
+def test_once_alpha_is_used_up_the_course_and_its_parts_have_ends(logs: dict[str, Any]) -> None:
+    trial = Trial("t", ARMS, "ctr", covariates=("before",), segments=("device",))
+    looks = [TrialLook("2026-11-03", "t", trial.digest, 500, 500, True)]
+    found = analyse(aggregate(read_logs(logs), trial), trial, looks=looks)
+    assert found.rule.exhausted
+    wide: list[Any] = [
+        *found.triggered,
+        *found.segments,
+        found.adjusted[0].regression,
+        found.adjusted[0].plain,
+        found.course[-1],
+    ]
+    assert len(wide) > 6
+    assert all(np.isfinite([each.low, each.high]).all() for each in wide)
 
 
 def test_a_covariate_that_the_treatment_changed(logs: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 import cranfield
 from cranfield.errors import DataError, UsageError
+from cranfield.judged import Floats
 from cranfield.online.clicks import (
     ClickFit,
     Fitting,
@@ -23,6 +24,7 @@ from cranfield.online.clicks import (
     judge_clicks,
     read_clicks,
 )
+from cranfield.online.clicks.click_judgements import DrawnScores
 from cranfield.online.clicks.click_tables import details_text, render_fit
 from cranfield.online.clicks.fitting import held_out_pages
 from cranfield.online.page_views import read_page_views
@@ -270,6 +272,58 @@ def test_what_is_uncertain_is_uncertain_in_scores() -> None:
     assert many.ahead[0, 0, 1] + many.ahead[0, 1, 0] == 1.0
     with pytest.raises(UsageError, match="two draws"):
         evaluate_drawn(judge_clicks(fitted()), runs, "AP", draws=1)
+
+
+def cascade_pages(relevance: Floats, users: int, seed: int) -> list[Impression]:
+    """Users of the cascade model: each sees every query once, in an order drawn anew."""
+    rng = np.random.default_rng(seed)
+    pages = []
+    for user in range(users):
+        for query, chances in enumerate(relevance):
+            order = rng.permutation(len(chances))
+            clicked = [f"d{doc}" for doc in order if rng.random() < chances[doc]][:1]
+            pages.append(Impression(f"q{query}", [f"d{doc}" for doc in order], clicked, f"u{user}"))
+    return pages
+
+
+@pytest.fixture(scope="module")
+def drawn_of_logs() -> list[DrawnScores]:
+    """The same run under grades from 40 logs of other users, few of them: noise is cut into grades."""
+    rng = np.random.default_rng(5)
+    relevance = rng.choice([0.1, 0.3, 0.7], size=(40, 6), p=[0.5, 0.3, 0.2])
+    run = {
+        f"q{q}": {f"d{d}": float(chances[d] + rng.normal(0, 0.3)) for d in range(6)}
+        for q, chances in enumerate(relevance)
+    }
+    found = []
+    for seed in range(40):
+        fit = fit_clicks(click_log(cascade_pages(relevance, 12, seed)), "CM", Fitting(resamples=20, held_out=0))
+        graded = judge_clicks(fit, grades=[0.2, 0.5])
+        found.append(evaluate_drawn(graded, {"r": run}, "nDCG@5", draws=40, seed=seed))
+    return found
+
+
+def test_intervals_hold_what_as_many_clicks_score_on_average(drawn_of_logs: list[DrawnScores]) -> None:
+    average = np.mean([drawn.judged[0, 0] for drawn in drawn_of_logs])
+    spread = np.std([drawn.judged[0, 0] for drawn in drawn_of_logs], ddof=1)
+    covered = np.mean([drawn.low[0, 0] <= average <= drawn.high[0, 0] for drawn in drawn_of_logs])
+    assert covered >= 0.9
+    assert np.mean([drawn.error[0, 0] for drawn in drawn_of_logs]) == pytest.approx(spread, rel=0.3)
+    for drawn in drawn_of_logs:
+        assert drawn.low[0, 0] <= drawn.judged[0, 0] <= drawn.high[0, 0] <= 1
+
+
+def test_where_draws_lie_is_no_such_interval_and_told(drawn_of_logs: list[DrawnScores]) -> None:
+    """Draws have the noise of judgements twice: most of their intervals leave out the score itself."""
+    ends = [np.quantile(drawn.scores[:, 0, 0], [0.025, 0.975]) for drawn in drawn_of_logs]
+    outside = [not low <= drawn.judged[0, 0] <= high for drawn, (low, high) in zip(drawn_of_logs, ends, strict=True)]
+    assert np.mean(outside) > 0.5
+    drawn = drawn_of_logs[0]
+    assert drawn.shift[0, 0] == pytest.approx(drawn.scores.mean() - drawn.judged[0, 0])
+    assert drawn.shift[0, 0] < -0.01
+    told = " ".join(str(drawn).split())
+    assert "95 % interval of what it scores on average with as many clicks of other users, by the spread of 40" in told
+    assert f"draws, which have it twice, are off by {drawn.shift[0, 0]:+z.4f} (r)" in told
 
 
 def test_evaluate_takes_the_judgements() -> None:

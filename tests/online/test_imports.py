@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from commands import command_line
 from cranfield.errors import DataError, UsageError
 from cranfield.online import check_logs, import_logs, read_logs
+from places import EXAMPLES, ROOT
 
 QUERY: dict[str, Any] = {
     "application": "shop",
@@ -132,7 +134,7 @@ def test_lines_that_are_none_are_told(line: str, told: str, tmp_path: Path) -> N
     (tmp_path / "log.tsv").write_text(f"1\t0\tQ\t1\t5\ta\n{line}\n")
     with pytest.raises(DataError, match=rf"log.tsv:[23]: {told}"):
         import_logs("yandex", [str(tmp_path / "log.tsv")], str(tmp_path / "out"))
-    assert not list((tmp_path / "out").iterdir())  # no half of a log is left behind
+    assert not (tmp_path / "out").exists()  # no half of a log is left behind, nor where it would have been
 
 
 SESSIONS = """<sessiontrack2014>
@@ -186,3 +188,55 @@ def test_an_unknown_format_is_told(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text('{"action_name": "click", "query_id": "q"}\n')
     with pytest.raises(DataError, match="has no query that can be read as ubi"):
         import_logs("ubi", [str(tmp_path / "empty.jsonl")], str(tmp_path / "out"))
+
+
+def test_what_fails_leaves_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "bad.tsv").write_text("1\t0\tQ\t7\t2\td1\nnot a line\n")
+    (tmp_path / "there").mkdir()
+    for folder in ("new/inner", "there"):
+        with pytest.raises(DataError, match="is no line of such a log"):
+            import_logs("yandex", [str(tmp_path / "bad.tsv")], str(tmp_path / folder))
+    assert not (tmp_path / "new").exists()
+    assert list((tmp_path / "there").iterdir()) == []  # it was there before
+
+
+def test_no_folder_gets_a_table_twice(tmp_path: Path) -> None:
+    yandex = [str(EXAMPLES / "yandex.tsv")]
+    out = tmp_path / "out"
+    import_logs("yandex", yandex, str(out), to="jsonl")
+    before = sorted(path.name for path in out.iterdir())
+    with pytest.raises(
+        DataError, match=r"has impressions\.jsonl already: with impressions\.parquet beside it"
+    ) as error:
+        import_logs("yandex", yandex, str(out))
+    assert str(error.value.remedy) == f"Write to another folder, or remove {out / 'impressions.jsonl'} first."
+    assert sorted(path.name for path in out.iterdir()) == before
+    import_logs("yandex", yandex, str(out), to="jsonl")  # the same again takes its place
+    check_logs(read_logs(str(out)))
+    for other in ("events-2.jsonl", "events"):
+        folder = tmp_path / f"with {other}"
+        folder.mkdir()
+        (folder / "events").mkdir() if other == "events" else (folder / other).write_text("")
+        with pytest.raises(DataError, match=f"has {other} already"):
+            import_logs("yandex", yandex, str(folder), to="jsonl")
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "beside" / "events.txt").write_text("")  # no table, whatever it is
+    import_logs("yandex", yandex, str(tmp_path / "beside"))
+
+
+@pytest.mark.parametrize("format", ["ubi", "trec_sessions", "yandex"])
+def test_the_page_has_every_field_that_is_read(format: str) -> None:
+    source = (ROOT / "src" / "cranfield" / "online" / f"import_{format}.py").read_text()
+    page = (ROOT / "docs" / "online.md").read_text()
+    page = page[page.index("### Logs of others") : page.index("## The trial")]
+    named = set(re.findall(r"(?:get|find|findtext|findall|iter)\(\"([a-z_]+)\"", source))
+    named |= {
+        name
+        for listed in re.findall(r"_of\(more, ([^)]*)\)|_IDS = \(([^)]*)\)", source)
+        for name in re.findall(r"[a-z_0-9]+", " ".join(listed))
+    }
+    named |= {"dwell_time", "value"} if format == "ubi" else set()
+    named |= {"SessionID", "Time", "QueryID", "RegionID", "URL"} if format == "yandex" else set()
+    assert len(named) >= 5
+    words = set(re.findall(r"[A-Za-z_0-9]+", page))
+    assert named - {"hits", "index", "create"} <= words, named - words

@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from commands import command_line
-from cranfield.errors import DataError
+from cranfield.errors import DataError, UsageError
 from cranfield.online import LogReport, Trial, check_logs, read_logs
 from cranfield.online.log_report import FORMATS, LogProblem, render_log_report
+from cranfield.online.logs import logs_named
 from cranfield.online.trial import Exclusions
+from places import EXAMPLES
 
 Row = dict[str, Any]
 Tables = dict[str, list[Row]]
@@ -273,8 +275,17 @@ PROBLEMS: list[tuple[Callable[[Tables], None], str, str, int, int, str, str, boo
         True,
     ),
     (put("events", 0, rank=3), "rank-disagrees", "events", 1, 20, "q00 3", "the rank of the event is taken", True),
-    (from_zero, "rank-base", "events", 20, 20, "q00 0", "taken as they are: add 1 to each", True),
-    (put("events", 0, rank=-3, doc_id=None), "impossible-rank", "events", 1, 20, "q00 -3", "taken as it is", True),
+    (from_zero, "rank-base", "events", 20, 20, "q00 0", "metrics of ranks are refused: add 1 to each", True),
+    (
+        put("events", 0, rank=-3, doc_id=None),
+        "impossible-rank",
+        "events",
+        1,
+        20,
+        "q00 -3",
+        "metrics of ranks are refused",
+        True,
+    ),
     (put("events", 0, dwell_s=-1), "impossible-dwell", "events", 1, 20, "q00", "counted as it is", True),
     (
         put("events", 0, currency="USD"),
@@ -419,3 +430,21 @@ def test_the_command_ends_with_1_where_a_number_is_doubtful(tmp_path: Path) -> N
     assert (
         "duplicate-queries: rows have a query_id that stands in another row too (q00); the earliest row" in done.stdout
     )
+
+
+def test_a_table_that_was_not_named_is_asked_for(tmp_path: Path) -> None:
+    impressions = tmp_path / "impressions.jsonl"
+    impressions.write_text('{"query_id": "q", "ts": "2026-11-04T12:00:00Z"}\n')
+    for command in ("check", "analyse --trial", "plan --effect 0.1 --trial"):
+        plan = str(EXAMPLES / "experiment.toml") if "trial" in command else ""
+        done = command_line("online", *command.split(), *([plan] if plan else []), impressions)
+        assert done.exit == 3
+        assert f"{impressions}: the log has impressions and no events" in done.stderr
+        assert "Name a file events.parquet, events.jsonl or events.csv too, or the folder that has all" in done.stderr
+    with pytest.raises(DataError, match=r"has no events\n.*It needs a file events.parquet, events.jsonl or events.csv"):
+        read_logs(str(tmp_path))
+    with pytest.raises(DataError, match="is no folder with the tables of a log"):
+        read_logs(logs_named([str(tmp_path / "nowhere")]))
+    (tmp_path / "strange.jsonl").write_text("")
+    with pytest.raises(UsageError, match=r"strange\.jsonl: of which table is it\?"):
+        logs_named([str(tmp_path / "strange.jsonl")])

@@ -93,6 +93,44 @@ def test_standard_errors_are_those_of_resampled_users() -> None:
         assert found == pytest.approx(np.std(drawn), rel=0.2)
 
 
+def in_steps(rng: np.random.Generator, users: int, step: float) -> tuple[Floats, Any]:
+    """Latencies of users, of which half are at or below e^5, where a step ends."""
+    units = np.repeat(np.arange(users), rng.geometric(0.2, users))
+    noise = np.sqrt(0.5) * (rng.standard_normal(users)[units] + rng.standard_normal(len(units)))
+    return np.exp(5) + step * np.ceil((np.exp(5 + noise) - np.exp(5)) / step), units
+
+
+@pytest.mark.parametrize("users", [20, 50, 500])
+@pytest.mark.parametrize("step", [50.0, 100.0, 400.0])
+def test_equal_values_do_not_make_a_quantile_sure(step: float, users: int) -> None:
+    """Where a quantile lies between two steps it is one or the other by chance: A/A tests of it rejected in every other
+    case, because half of the step was taken for its standard error, and less where many values are equal.
+    """
+    rng = np.random.default_rng(11)
+    rejected = missed = 0
+    for _ in range(120):
+        arms = [quantile_moments(*in_steps(rng, users, step), 0.5) for _ in range(2)]
+        rejected += QUANTILE_RATIO.compared(*arms).difference().p < 0.05
+        alone = QUANTILE_RATIO.against(arms[0], float(np.exp(5))).difference()
+        missed += not alone.low <= 0 <= alone.high
+    assert rejected <= 14  # of 120 at 0.05: more in one of a thousand cases
+    assert missed <= 20  # one arm of 20 users misses a tenth; without care it was half
+
+
+def test_a_step_is_on_one_side() -> None:
+    """By hand: of ten units with two values each, seven have both at 100, three both at 200."""
+    units = np.repeat(np.arange(10), 2)
+    values = np.where(units < 7, 100.0, 200.0)
+    found = QUANTILE_RATIO.of(quantile_moments(values, units, 0.5))
+    share = np.sqrt(0.7 * 0.3 / 9)  # standard error of the share at 100, by unit
+    at = outer_shares(0.5, [2] * 7 + [0] * 3, [2] * 10)
+    stretch = 0.5 / np.sqrt(0.21)
+    assert at.stretch == pytest.approx(stretch)
+    assert (at.high - at.low) / 2 == pytest.approx(1.959964 * share * stretch)
+    assert found.value == pytest.approx(100)
+    assert found.variance**0.5 == pytest.approx(100 / 1.959964)  # the interval of 95 % just reaches the next step
+
+
 def test_units_in_two_arms_are_no_part_of_the_quantile() -> None:
     rows = [*latencies(4), ("both", "A", 1e6), ("both", "B", 1e6)]
     with_both = aggregate(read_logs(tables(rows)), trial(), parts=())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from cranfield.online.analysis import PrePeriod, SeenPeriod, overview_of, plan_t
 from cranfield.online.analysis.planning import render_plan
 from cranfield.online.analysis.replaying import dealt, render_replay
 from cranfield.online.trial import Looks
+from cranfield.online.trial_ledger import note_look
 from cranfield.statistics.sizes import Sizing
 from cranfield.statistics.unit_bootstrap import unit_hashes
 from made_trials import START, searching_users
@@ -158,6 +161,16 @@ def test_every_form(format: str) -> None:
     for text in (plan, again, listed):
         assert format in ("csv", "tsv") or "\x1b" not in text  # the terminal escapes what a file keeps
         assert format not in ("html", "markdown") or "<script" not in text
+
+
+def test_looks_that_were_not_planned_are_counted(tmp_path: Path) -> None:
+    trial, ledger = Trial("t", ARMS, "ctr", maximum=1000), str(tmp_path / "ledger")
+    for units in (300, 300, 1000):
+        note_look(ledger, trial, units, queries=units, last=False)
+    found = overview_of([trial], ledger=ledger)
+    assert (found.trials[0].looks, found.trials[0].planned, found.trials[0].unplanned) == (2, 1, 1)
+    assert re.search(r"looks +planned +unplanned.*\n.* 2 +1 +1 +1,000 +100.0%", found._rendered("table"))
+    assert found._rendered("csv").splitlines()[1].endswith(",2,1,1000,1000,no,1")
 
 
 def named(name: str, salt: str, start: int, end: int, **more: Any) -> Trial:

@@ -14,6 +14,7 @@ import pytest
 
 from cranfield.comparison.question import Question
 from cranfield.errors import DataError, UsageError
+from cranfield.evaluation.findings import Finding
 from cranfield.online.sessions import (
     Sessions,
     UserSession,
@@ -26,6 +27,9 @@ from cranfield.online.sessions import (
 )
 from cranfield.online.sessions.session_measures import score_session
 from cranfield.online.sessions.session_tables import render_sessions
+from cranfield.online.sessions.session_words import UnitWords
+from cranfield.render.document import Title
+from cranfield.render.grid import Grid
 from cranfield.statistics.independent import welch
 from cranfield.statistics.significance import Sampling
 
@@ -309,5 +313,21 @@ def test_forms_hold_the_same_numbers() -> None:
     points = list(csv.DictReader(io.StringIO(render_sessions(results, "session", "csv", None, curve))))
     assert [float(row["gain"]) for row in points] == [point.gain for point in curve.points]
     text = render_sessions(results, "session", "table", comparison, curve)
-    assert "a topic there is a session" in text
+    assert "24 sessions" in text
+    assert "topic" not in text.split("Gain over pages")[0]
     assert "Gain over pages" in text
+
+
+def test_comparisons_speak_of_users_and_leave_names_alone() -> None:
+    words = UnitWords("user", ["topics", "topic_model"])
+    grid = Grid(["system", "topics won"], [["topic a", "1"]], caption="Of 2 topic")
+    (title, told) = words.told([Title("Topic by topic, topic_model"), grid])
+    assert title == Title("User by user, topic_model")
+    assert isinstance(told, Grid)
+    # a system that is called topics keeps its name, and so does every such word: better too few than a name that is not
+    assert (list(told.header), told.caption) == (["system", "topics won"], "Of 2 user")
+    assert told.rows == grid.rows
+    of_logs = Finding("unjudged-topics", "topics.jsonl", "no topic")
+    other = Finding("few", "topics", "2 topic are few")
+    found = words.findings([of_logs, other, other._replace(source="topics.csv")], [of_logs])
+    assert found == (of_logs, Finding("few", "users", "2 user are few"), Finding("few", "topics.csv", "2 user are few"))

@@ -75,14 +75,22 @@ def test_comments_and_order_do_not_change_the_digest_and_all_else_does(tmp_path:
         (PLAIN.replace('"ctr"', '"queries_per_session"'), 2, "neither more nor less is better"),
         (PLAIN.replace("b = 1", "b = -1"), 5, "arms.b is a weight above 0, not -1"),
         (PLAIN.replace("b = 1\n", ""), 3, "arms has 1: at least two"),
-        (PLAIN.replace("b = 1", 'b = "one"'), 5, "arms.b is a number, not 'one'"),
+        (PLAIN.replace("b = 1", 'b = "one"'), 5, 'arms.b is a number, not "one"'),
         ("alpha = 2.0\n" + PLAIN, 1, "alpha is a number between 0 and 1"),
         ("maximum = 1\n" + PLAIN, 1, "maximum is a whole number of units from 2"),
         ("start = 2026-11-02T00:00:00\n" + PLAIN, 1, "start has no time zone"),
-        ("start = 2026-11-02\n" + PLAIN, 1, "start is a date with a time"),
+        ("start = 2026-11-02\n" + PLAIN, 1, "start is a date with a time, as 2026-11-02T00:00:00Z, not 2026-11-02\n"),
+        ("end = 2026-11-02\n" + PLAIN, 1, "Write end = 2026-11-02T00:00:00Z: when that day begins, in UTC"),
+        ('maximum = [3, "a", true]\n' + PLAIN, 1, r'maximum is a whole number, not \[3, "a", true\]'),
         ("start = 2026-11-02T00:00:00Z\nend = 2026-11-01T00:00:00Z\n" + PLAIN, 2, "must be after start"),
         ('secondary = ["ctr"]\n' + PLAIN, 1, "which is the primary metric already"),
         (PLAIN + "[guardrails]\nlatency = -3\n", 7, "has a margin from 0"),
+        (
+            PLAIN + "[guardrails]\nlatency = {relative = 2}\n",
+            7,
+            "has a relative margin of 2, which is 200 %: write 0.02 for 2 %, or a margin in units of the metric",
+        ),
+        (PLAIN + "[guardrails]\nlatency = {relative = 1}\n", 7, "which is 100 %: write 0.01 for 1 %"),
         (PLAIN + "[guardrails]\nlatency = {margn = 3}\n", 7, "there is no key guardrails.latency.margn"),
         (PLAIN + "[guardrails]\nqueries_per_unit = 3\n", 7, "has no direction"),
         (PLAIN + '[looks]\nspending = "pocok"\n', 7, "did you mean pocock?"),
@@ -134,6 +142,19 @@ def test_a_changed_plan_is_seen_in_the_ledger(tmp_path: Path) -> None:
     Path(ledger).write_text("{}\n")
     with pytest.raises(DataError, match="is not an entry of a trial's ledger"):
         read_looks(ledger, first)
+
+
+def test_a_look_is_known_by_its_units_and_queries(tmp_path: Path) -> None:
+    ledger, trial = str(tmp_path / "ledger"), Trial("t", ARMS, "ctr")
+    for queries, last in ((300, False), (300, False), (400, True)):
+        note_look(ledger, trial, 100, queries=queries, last=last)
+    looks = read_looks(ledger, trial)
+    assert [(look.units, look.queries, look.last) for look in looks] == [(100, 300, False), (100, 400, True)]
+    Path(ledger).write_text(
+        Path(ledger).read_text().splitlines()[0].replace(', "queries": 300, "last": false', "") + "\n"
+    )
+    (old,) = read_looks(ledger, trial)
+    assert (old.queries, old.last, old.is_made_of(100, 7), old.is_made_of(101, 7)) == (None, None, True, False)
 
 
 def test_a_digest_that_was_registered_holds(tmp_path: Path) -> None:

@@ -96,6 +96,19 @@ def test_legends_of_shades_take_no_width_of_a_column(kind: str) -> None:
     assert chart.to_dict()["width"] > 0.8 * (look.column or 0)
 
 
+def test_shares_are_rounded_each_by_itself_and_the_caption_says_so() -> None:
+    """What a paper quotes of a cell is the rounded share, whatever the others of its row are."""
+    sentence = "Each percentage is rounded by itself: a row may add up to 99 or 101, say."
+    runs = dict([*MANY.items()][:5])
+    chart = find_picture("stability").draw(Subject(experiment=Experiment(QRELS, runs), measures=("AP",)))
+    rows = chart.to_dict()["data"]["values"]
+    inner = [row for row in rows if 0.01 <= row["share"] <= 0.99]
+    assert len(inner) > 5
+    assert [row["shown"] for row in inner] == [f"{row['share'] * 100:.0f} %" for row in inner]
+    assert caption_of(chart).endswith(sentence)
+    assert sentence not in caption_of(drawing("stability", 20))  # no number is written there
+
+
 @pytest.mark.parametrize(("count", "has_shares"), [(5, True), (20, False)])
 def test_shares_are_written_on_paper_where_there_is_room(count: int, has_shares: bool) -> None:
     runs = dict([*MANY.items()][:count])

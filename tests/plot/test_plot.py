@@ -25,6 +25,7 @@ from cranfield.plot.style import BAD, COLOURS, GOOD, GREY, NEUTRAL, caption_of, 
 from cranfield.plot.subject import Picture, Subject, all_pictures, find_picture
 from noisy import QRELS, RUNS, system, write
 from scene import marks, written
+from svg_texts import read_drawing
 
 TWO = ("histogram", "scatter")
 ONE_TOPIC = ("precision-recall", "ranks")
@@ -95,6 +96,41 @@ def test_a_forest_shows_the_intervals_of_the_comparison() -> None:
     assert scale["range"] == [GOOD, BAD, NEUTRAL]
     two = Subject(experiment=Experiment(QRELS, {"good": RUNS["good"], "again": RUNS["good"]}), measures=("AP",))
     assert written(find_picture("forest").draw(two), "legend-label") == ["not significant"]  # nothing else is there
+
+
+def test_long_names_of_pairs_leave_a_forest_its_width_on_paper() -> None:
+    """As wide as the page where names would take most of a column; dots are narrower than intervals."""
+    look = find_theme("paper")
+    for name, widest, room in (("", look.column, 0.5), (" with a name that is long", look.page, 0.3)):
+        runs = {f"{run}{name}": of for run, of in RUNS.items()}
+        made = find_picture("forest").draw(Subject(experiment=Experiment(QRELS, runs), measures=("AP",), theme="paper"))
+        width = made.to_dict()["width"]
+        assert room * (widest or 0) <= width <= (widest or 0)
+        (width_of_file,) = re.findall(r'<svg [^>]*?width="(\d+)"', drawn(made, "svg").decode())
+        assert int(width_of_file) == widest
+        intervals, dots = (marks(made, kind) for kind in ("rule", "symbol"))
+        assert len(dots) == 3
+        middle = sorted(abs(rule["x2"] - rule["x"]) for rule in intervals if rule.get("x2") is not None)[1]
+        assert dots[0]["size"] ** 0.5 <= middle / 2
+
+
+def test_rows_of_pictures_are_in_the_order_in_which_they_stand() -> None:
+    """So that who goes from mark to mark by keys goes from top to bottom, and from left to right."""
+    rows = find_picture("forest").draw(subject(find_picture("forest"))).to_dict()["layer"][0]["data"]["values"]
+    assert [row["gain"] for row in rows] == sorted((row["gain"] for row in rows), reverse=True)
+    cells = find_picture("p-values").draw(subject(find_picture("p-values"))).to_dict()["data"]["values"]
+    order = ["good", "fair", "poor"]
+    assert [(cell["system"], cell["other"]) for cell in cells] == [(a, b) for a in order for b in order if a != b]
+
+
+def test_scales_of_scores_by_rank_have_three_ticks_where_there_is_room() -> None:
+    runs = {f"s{number}": system(0.1 * number, number) for number in range(8)}
+    for theme in ("screen", "paper"):
+        chart = find_picture("ranks").draw(Subject(experiment=Experiment(QRELS, runs), topics=("3",), theme=theme))
+        drawing = read_drawing(drawn(chart, "svg").decode())
+        labels = [text for text in drawing.texts if re.fullmatch(r"−?\d+(\.\d+)?", text.text)]
+        beside = [text for text in labels if text.bottom < max(label.bottom for label in labels) - 5]
+        assert len(beside) >= 3 * len(runs), theme
 
 
 def test_a_forest_of_many_pairs_shows_those_with_the_best_system() -> None:

@@ -19,6 +19,7 @@ from cranfield.plot.sweeps import combinations
 from cranfield.plot.swept import read_swept
 from noisy import QRELS, RUNS, system, write
 from places import EXAMPLES
+from scene import written
 
 GRID: dict[str, Any] = {
     f"{k1} {b}": {"k1": k1, "b": b, "variant": "lucene"} for b in (0.25, 0.75) for k1 in (0.5, 1.0, 2.0)
@@ -182,11 +183,34 @@ def test_a_sweep_of_search_is_drawn_as_it_was_printed(swept: Path, tmp_path: Pat
     assert specification["layer"][0]["encoding"]["y"]["title"] == "AP"
 
 
+@pytest.mark.parametrize("theme", ["screen", "paper"])
+def test_values_of_a_parameter_are_written_under_the_axis(theme: str) -> None:
+    """At least three, also where long names beside the lines leave a narrow plot."""
+    runs = {f"{base} {noise}": system(1 - noise / 20, noise) for base in ("a", "b") for noise in range(0, 16, 2)}
+    settings: Any = {name: {"base": f"a name of sixteen {name[0]}", "noise": int(name[2:])} for name in runs}
+    chart = find_picture("sweep").draw(
+        Subject(experiment=Experiment(QRELS, runs), measures=("AP",), parameters=settings, theme=theme)
+    )
+    labels = [text for text in written(chart, "axis-label") if text.isdigit()]
+    assert labels == ([str(noise) for noise in range(0, 16, 2)] if theme == "screen" else ["0", "4", "8", "12"])
+
+
+def test_values_under_the_axis_are_written_with_all_their_digits() -> None:
+    runs = {str(b): system(b, 7) for b in (0.25, 0.5, 0.75)}
+    settings: Any = {name: {"b": float(name)} for name in runs}
+    made = chart(settings, runs, theme="paper")
+    assert set(runs) <= set(written(made, "axis-label"))
+
+
 def test_what_a_sweep_cannot_be_made_of_is_said(swept: Path, files: list[str | Path], tmp_path: Path) -> None:
     out, other, broken = tmp_path / "out.svg", tmp_path / "other.json", tmp_path / "broken.json"
     other.write_text('{"schema": "cranfield.results/1"}')
     broken.write_text('{"schema": "cranfield.search/1", "tuning": {"measure": "AP", "topics": ["1"], "points": [{}]}}')
+    run = tmp_path / "printed.json"
+    run.write_text("1 Q0 d01 1 2.37 bm25-tuned\n")
     cases: tuple[tuple[tuple[str | Path, ...], str], ...] = (
+        (("--swept", run), "printed.json: is not a table of run attributes"),
+        (("--swept", run), "a header line such as run,k1,b and a line for each run. Is it a run file? Without -o"),
         ((*files, "--swept", swept), "has every combination evaluated: leave out"),
         (("--swept", swept, "-m", "RR"), "is a sweep of AP: RR is not known of it"),
         (("--swept", other), "is not what `cranfield search --grid … -f json` prints"),

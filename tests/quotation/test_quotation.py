@@ -21,6 +21,7 @@ from cranfield.quotation.passages import LENGTH, Vocabulary, marked, passage
 from cranfield.report.contents import gather
 from cranfield.texts import blockwise, read_documents
 from cranfield.texts.collection import Collection, read_collection
+from cranfield.texts.texts import Documents, Topics
 from places import EXAMPLES
 
 POND = EXAMPLES / "pond.toml"
@@ -233,6 +234,43 @@ def test_a_part_that_is_not_there_is_said() -> None:
     }
     alone = quote(TextSource(topics={"1": "ducks"}), {"1": ["d01"]})
     assert codes(alone) == {"no-documents": "has no documents: what was found is not shown"}
+
+
+SWAPPED = "; give each in the place of the other (--questions, --documents)"
+
+
+def test_questions_and_documents_that_look_swapped_are_said_to() -> None:
+    """Also where both have numbers for ids, and some documents shown have the ids of questions."""
+    found = {str(number): f"about ducks {number}" for number in range(1, 31)}
+    asked = {str(number): f"ducks? {number}" for number in range(1, 6)}
+    documents = Documents(tuple(found), {"text": list(found.values())})
+    topics = Topics(tuple(asked), {"title": list(asked.values())})
+    shown = {topic: [str(10 * number + int(topic)) for number in range(3)] for topic in asked}
+    right = quote(TextSource(topics=topics, documents=[documents]), shown)
+    assert [finding.code for finding in right.findings if "swapped" in finding.code] == []
+    as_topics = Topics(documents.ids, {"title": list(found.values())})
+    as_documents = Documents(topics.ids, {"text": list(asked.values())})
+    swapped = quote(TextSource(topics=as_topics, documents=[as_documents]), shown)
+    (told,) = [finding for finding in swapped.findings if finding.code == "texts-swapped"]
+    assert told.doubtful
+    assert told.message == (
+        "questions and documents look swapped: of 15 documents shown, 10 are among the questions and not among the "
+        f"documents{SWAPPED}"
+    )
+
+
+def test_topics_read_as_documents_are_said_to_be() -> None:
+    topics = Topics(("1", "2"), {"title": ["ducks", "geese"]})
+    as_documents = Documents(("1", "2"), {"text": ["ducks", "geese"]})
+    shown = {"1": ["d1", "d2"], "2": ["d3"]}
+    wrong = quote(TextSource(topics=topics, documents=[as_documents]), shown)
+    assert [finding.message for finding in wrong.findings if finding.doubtful] == [
+        "questions and documents look swapped: what was read as documents has ids of topics, and no text of 3 of 3 "
+        f"documents shown{SWAPPED}"
+    ]
+    # Other documents, of which some have the ids of topics by chance, are no topics.
+    others = Documents(("1", "2", "7", "8"), {"text": ["ducks", "geese", "swans", "herons"]})
+    assert not any(f.doubtful for f in quote(TextSource(topics=topics, documents=[others]), shown).findings)
 
 
 def test_words_in_fields_of_other_names_are_shown() -> None:

@@ -297,7 +297,7 @@ def test_the_tables_of_systems_show_the_comparison(reader: Reader) -> None:
                 counts = (pair.losses, pair.ties, pair.wins) if turned else (pair.wins, pair.ties, pair.losses)
                 pairs[other] = (-pair.difference if turned else pair.difference, low, high, pair.adjusted_p, counts)
         for row in rows:
-            assert row[3] == f"{panel.means[found.systems.index(row[1])]:.4f}"
+            assert row[3].rstrip() == f"{panel.means[found.systems.index(row[1])]:.4f}"  # a blank before its letters
             if row[1] != best:
                 difference, low, high, p, counts = pairs[row[1]]
                 shown = "<0.0001" if p < 0.0001 else f"{p:.4f}"
@@ -433,6 +433,12 @@ def test_systems_that_are_level_share_the_first_place(no_pictures: None) -> None
     report = gather(Experiment(QRELS, same), ["AP"])
     assert report.verdict(report.results.measures[0]).startswith("a and b share the highest AP, ")
     assert "-0.0000" not in str(standings_grid(report, report.results.measures[0]))
+
+
+@pytest.mark.parametrize("runs", [{"good": FOUR["good"]}, FOUR])
+def test_a_baseline_that_is_no_run_is_refused_whatever_their_number(runs: Any) -> None:
+    with pytest.raises(UsageError, match=r"no run 'goood' to be the baseline; there (is|are) "):
+        gather(Experiment(QRELS, runs), MEASURES, Question(baseline="goood"))
 
 
 def test_a_baseline_is_what_systems_are_set_against(no_pictures: None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,14 @@ import pytest
 
 from commands import command_line, printed
 from cranfield import Experiment
+from cranfield.formats.sources import compute_digest
 from cranfield.quotation import TextSource, quote
 from cranfield.render.escaping import script_data
 from cranfield.report import page, page_markdown
 from cranfield.report.carried_texts import carried_texts, listed_documents, with_texts
 from cranfield.report.contents import Report, gather
 from cranfield.report.page import pictures
+from cranfield.report.page.explained_topics import text_flags
 from cranfield.report.page.payload import payload
 from cranfield.report.page_pdf import BROWSERS
 from needed import needs
@@ -249,6 +252,30 @@ def test_the_command_says_what_is_missing_and_what_was_left_out(folder: Path) ->
     assert "--text-budget" not in whole.stderr
     none = command_line(*line[:-3], "0", "-o", "r.html", folder=folder)
     assert "cranfield: note: --text-budget: Texts are left out: their budget is 0\n" in none.stderr
+
+
+def test_files_of_texts_are_among_those_read_and_commands_ask_for_them(folder: Path) -> None:
+    given = ["--questions", str(EXAMPLES / "pond-topics.tsv"), "--documents", str(EXAMPLES / "pond-documents.jsonl")]
+    line: list[str | Path] = ["report", QRELS, "a.run", "b.run", "-m", "AP"]
+    assert command_line(*line, *given, "-o", "r.html", folder=folder).exit == 0
+    assert command_line(*line, "--collection", POND, "-o", "r.md", folder=folder).exit == 0
+    page, markdown = ((folder / name).read_text(encoding="utf-8") for name in ("r.html", "r.md"))
+    for what, path in (("questions", given[1]), ("documents", given[3])):
+        digest = compute_digest(Path(path).read_bytes(), "xxh3_128")
+        row = f'<tr><th scope="row">{what}</th><td>{path}</td><td class="n">{Path(path).stat().st_size:,}</td>'
+        assert row in page
+        assert digest in page
+        # Documents are not read for a form that has none.
+        assert (digest in markdown) == (what == "questions")
+    commands = json.loads(re.search(r'"explain":(\[.*?\])', page)[1])  # type: ignore[index]
+    assert [line.split(" a.run ")[1] for line in commands[:1]] == [shlex.join(given)]
+
+
+def test_commands_ask_for_the_collection_and_its_ids() -> None:
+    report = gather(Experiment(str(QRELS), RUNS), "AP")
+    assert text_flags(report) == []
+    source = TextSource(collection=str(POND), ids="number")
+    assert text_flags(with_texts(report, source)) == ["--collection", str(POND), "--ids", "number"]
 
 
 @pytest.mark.parametrize("name", ["r.md", "r.tex", "r.pdf"])

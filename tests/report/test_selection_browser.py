@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -152,7 +153,7 @@ def test_every_baseline_is_what_python_says_of_it(visit: Visit, report: Report) 
             script = """table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => {
                 const copy = cell.cloneNode(true);
                 copy.querySelector("sup")?.remove();
-                return copy.textContent;
+                return copy.textContent.trim();
             }))"""
             rows = page.locator("table.standings:visible").evaluate(script)
             assert rows == expected_rows(report, measure, baseline)
@@ -206,11 +207,27 @@ def test_a_link_shows_the_same_and_back_goes_back(browser: Any, file: Path, visi
     assert seen(page) == texts[page.url]
 
 
+@pytest.mark.parametrize("order", ["topic", "-topic", "difference", "-unjudged", "system:good", "-system:a,b & =c"])
+def test_every_order_that_there_is_can_be_asked_for(browser: Any, file: Path, order: str) -> None:
+    visit = Visit(browser, file, f"#order={quote(order)}")
+    assert not visit.page.locator("#told").is_visible()
+    assert visit.wrong == []
+    visit.context.close()
+
+
+def test_what_is_copied_of_standings_has_a_blank_between_a_mean_and_the_systems_beaten(visit: Visit) -> None:
+    """As the page comes, and as the script writes it."""
+    means = visit.page.locator("table.standings:visible tbody tr:first-child td:has(sup)").all_text_contents()
+    assert [bool(re.fullmatch(r"\d\.\d{4} [a-e]+", text)) for text in means] == [True]
+    source = visit.page.evaluate("document.querySelector('table.measures sup').previousSibling.textContent")
+    assert source == " "
+
+
 def test_names_that_are_not_there_are_told(browser: Any, file: Path) -> None:
-    address = "#measure=nothing&systems=good,gone,fair&baseline=%E0%A4&topic=9999"
+    address = "#measure=nothing&systems=good,gone,fair&baseline=%E0%A4&topic=9999&order=foo"
     visit = Visit(browser, file, address)
     told = visit.page.locator("#told").text_content()
-    for name in ("measure “nothing”", "system “gone”", "system “%E0%A4”", "topic “9999”"):
+    for name in ("measure “nothing”", "system “gone”", "system “%E0%A4”", "topic “9999”", "order “foo”"):
         assert name in told
     assert "2 of 5 systems are shown" in told
     assert visit.page.locator("table.standings:visible tbody th").all_text_contents() == ["good", "fair"]
@@ -299,7 +316,7 @@ def test_every_figure_has_a_table_an_svg_and_a_csv(visit: Visit, report: Report)
             assert header == figure.locator(".rows thead th").all_text_contents()
             assert len(rows) == figure.locator(".rows tbody tr").count()
             if name == "histogram":
-                assert header == ["topics", "a,b & =c − good"]
+                assert header == ["topic", "a,b & =c − good"]
             if name == "p-values":
                 assert header == ["system", "other", "adjusted p"]
                 assert len({frozenset(row[:2]) for row in rows}) == len(rows) == 3

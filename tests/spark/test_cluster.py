@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 import cranfield
 from commands import command_line, command_process
-from cranfield import spark
+from cranfield import UsageError, spark
+from cranfield.errors import LibraryError
 from places import EXAMPLES
-from spark_cluster import Cluster, executors, pieces_of, wait_for_executors
+from spark_cluster import Cluster, executors, pieces_of, running_cluster, wait_for_executors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,6 +97,49 @@ def test_the_command_line_on_a_cluster(session: SparkSession, cluster: Cluster, 
                 assert command_line("evaluate", *line, "--engine", cluster.master) == expected
 
 
+def test_libraries_that_spark_needs(
+    session: SparkSession, cluster: Cluster, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    """What is missing or too old is told in a line; that PySpark does not know the newest pandas is not."""
+    import pandas
+
+    line: list[str | Path] = ["evaluate", EXAMPLES / "qrels.txt", EXAMPLES / "bm25.run", "--engine", cluster.master]
+    monkeypatch.setattr(pandas, "__version__", "99.0.0")
+    warnings.simplefilter("always")
+    assert command_line(*line).exit == 0
+    spark.evaluate(EXAMPLES / "qrels.txt", EXAMPLES / "bm25.run", "AP")
+    assert [str(told.message) for told in recwarn if "pandas" in str(told.message)] == []
+    monkeypatch.setattr(pandas, "__version__", "1.5.3")
+    told = command_line(*line)
+    assert (told.exit, told.stderr.count("\n")) == (2, 1)
+    assert told.stderr.startswith("cranfield: --engine: Pandas >= ")
+    assert told.stderr.endswith(": pip install --upgrade 'cranfield[spark]'\n")
+    for name in ("pandas", "pyarrow", "pyspark"):
+        with monkeypatch.context() as missing:
+            missing.setitem(sys.modules, name, None)
+            expected = f"needs {name}, which is not installed: pip install 'cranfield[spark]'"
+            assert command_line(*line) == ("", f"cranfield: --engine {expected}\n", 2)
+            with pytest.raises(LibraryError) as error:
+                spark.evaluate(QRELS, [], "AP")
+            assert str(error.value) == f"cranfield.spark {expected}"
+
+
+def test_yarn_needs_a_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has no address: what is missing is told, and not that Java is."""
+    from cranfield.spark.clusters import _check_hadoop
+
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop")
+    _check_hadoop("yarn")
+    monkeypatch.delenv("HADOOP_CONF_DIR")
+    monkeypatch.delenv("YARN_CONF_DIR", raising=False)
+    with pytest.raises(UsageError) as told:
+        _check_hadoop("yarn")
+    assert str(told.value).splitlines() == [
+        "yarn is found by the configuration of Hadoop, and neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set",
+        "    Set one of them to the folder in which yarn-site.xml is.",
+    ]
+
+
 def test_the_command_line_alone(cluster: Cluster) -> None:
     """In a process of its own, which starts a session and says nothing of it."""
     assert cluster.workers  # there is what it takes
@@ -99,3 +147,16 @@ def test_the_command_line_alone(cluster: Cluster) -> None:
     done = command_process("evaluate", *files, *ASKED, "--engine", "local[2]")
     assert (done.exit, done.stdout) == (0, command_line("evaluate", *files, *ASKED).stdout)
     assert done.stderr == command_line("evaluate", *files, *ASKED).stderr
+
+
+def test_a_master_without_workers(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for ever: after the stated time it is told what was waited for, and where to look."""
+    assert cluster.workers  # there is what it takes
+    monkeypatch.setenv("CRANFIELD_SPARK_WAIT", "3")
+    with running_cluster(tmp_path, workers=0) as alone:
+        files = [EXAMPLES / "qrels.txt", EXAMPLES / "bm25.run"]
+        done = command_process("evaluate", *files, "--engine", alone.master)
+    assert (done.exit, done.stdout) == (2, "")
+    assert f"no executor came on {alone.master} within 3 s" in done.stderr
+    assert "are there workers, with free cores and as much memory as spark.executor.memory asks for" in done.stderr
+    assert "CRANFIELD_SPARK_WAIT=600 waits for ten minutes" in done.stderr

@@ -23,6 +23,7 @@ BAD = {
     "a second score": {300: LINES[300].replace("d5", "d2")},
     "a second score elsewhere": {300: "0 Q0 d1 1 0.25 tag", 310: "38 Q0 d7 x 1.5 tag"},
     "a NUL": {100: "12 Q0 d\0 5 4.5 tag"},
+    "marks of joined files, with which pieces begin": {at: f"\ufeff{LINES[at]}" for at in range(8, len(LINES), 8)},
     "a rank": {150: LINES[150].replace(" 7 ", " seven ")},
 }
 
@@ -106,6 +107,58 @@ def test_judgements_that_contradict(session: SparkSession) -> None:
     for broadcast in (0, 100):
         with pytest.raises(DataError, match=expected):
             spark.evaluate(judged, runs, "AP", broadcast=broadcast)
+
+
+def test_no_topic_in_common(session: SparkSession) -> None:
+    """Where judgements are joined by topic, no task sees both: it is told as on one machine. So is a bad row of such a
+    topic."""
+    others = {f"z{number}": {"d1": 1} for number in range(7)}
+    judged = session.createDataFrame([(topic, "d1", 1) for topic in others], "topic string, document string, grade int")
+    schema = "run string, topic string, document string, score double"
+    rows = session.createDataFrame(ROWS, schema)
+    bad = rows.union(session.createDataFrame([("a", "5", "d9", float("nan"))], schema))
+    with pytest.raises(DataError) as expected:
+        cranfield.evaluate(others, {"a": {topic: {"d1": 1.0} for _, topic, *_ in ROWS}}, "AP")
+    assert "the run has 0, 1, 2 and 9 more, the judgements have z0, z1, z2 and 4 more" in str(expected.value)
+    for broadcast in (0, 100):
+        with pytest.raises(DataError) as error:
+            spark.evaluate(judged, rows, "AP", broadcast=broadcast)
+        assert str(error.value) == str(expected.value)
+        with pytest.raises(DataError, match=r"^a: topic '5', document 'd9', column 'score': score is NaN"):
+            spark.evaluate(judged, bad, "AP", broadcast=broadcast)
+
+
+def test_frames_that_are_wrong_are_not_files(session: SparkSession) -> None:
+    rows = [(run, "1", "d1", float("nan")) for run in "ab"]
+    frame = session.createDataFrame(rows, "run string, topic string, document string, score double")
+    with pytest.raises(DataError, match="1 other run is wrong as well"):
+        spark.evaluate(QRELS, frame, "AP")
+
+
+def test_columns_of_any_name(session: SparkSession) -> None:
+    """A dot in a name is no field of a struct, and a backtick ends no quotes."""
+    frame = session.createDataFrame(
+        [("x", "1", "d1", 1.0, 1)], "run string, topic string, document string, s double, r int"
+    )
+    odd = frame.toDF("my.run", "to`pic", "docu.ment", "the score", "a.rank")
+    columns = {"tag": "my.run", "topic": "to`pic", "document": "docu.ment", "score": "the score", "rank": "a.rank"}
+    found = spark.evaluate({"1": {"d1": 1}}, odd, "AP", reading=cranfield.Reading(columns=columns))
+    assert [tuple(row) for row in found.collect()] == [("x", "1", "AP", 1.0)]
+
+
+def test_numbers_are_those_of_other_frames(session: SparkSession) -> None:
+    """Booleans are taken and decimals are not, as from Arrow."""
+    rows = session.createDataFrame([("1", "d1", 1.0, "x")], "topic string, document string, score double, rank string")
+    frame = rows.drop("rank")
+    assert spark.evaluate(QRELS, frame.withColumn("score", frame["score"].cast("boolean")), "RR").count() == 40
+    with pytest.raises(UsageError) as told:
+        spark.evaluate(QRELS, frame.withColumn("score", frame["score"].cast("decimal(9,3)")), "RR")
+    assert str(told.value).splitlines() == [
+        "run: column 'score' must have floats or whole numbers, not decimal",
+        "    Cast it: Column.cast('double').",
+    ]
+    with pytest.raises(UsageError, match="run: column 'rank' must have whole numbers, not string"):
+        spark.evaluate(QRELS, rows, "RR")
 
 
 def test_what_cannot_be_evaluated(session: SparkSession, tmp_path: Path) -> None:

@@ -11,11 +11,16 @@ import pytest
 
 import cranfield
 from cranfield import Policy, spark
+from cranfield.spark import running
+from cranfield.spark.file_tasks import file_lines
 from generate import SHAPES, Judgements, Rankings, all_variants
 from spark_cluster import pieces_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from cranfield.spark.jobs import Work
+    from cranfield.spark.piece_texts import FilePiece
 
 QRELS = "topic string, document string, grade double"
 ROWS = "run string, topic string, document string, score double"
@@ -153,3 +158,28 @@ def test_ranks_and_numbers_as_ids(session: SparkSession) -> None:
     qrels = {"1": {"7": 1, "8": 2}, "2": {"9": 1}}
     expected = here(cranfield.evaluate(qrels, {"1": ["8", "7"], "2": ["7"]}, MEASURES))
     assert_same_bits(collected(spark.evaluate(qrels, frame, MEASURES)), expected)
+
+
+def test_lines_travel_only_where_a_topic_is_scattered(
+    session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Topics in one place are judged where they are read. One that stands in two, though nobody judged it, is noticed:
+    that run is done again, the others are not."""
+    travelled: list[set[str]] = []
+
+    def watched(pieces: tuple[FilePiece, ...]) -> Work:
+        travelled.append({piece.run for piece in pieces})
+        return file_lines(pieces)
+
+    monkeypatch.setattr(running, "file_lines", watched)
+    whole, cut, unjudged = lines_of(RUNS["a"]), lines_of(RUNS["a"]), lines_of(RUNS["a"])
+    (tmp_path / "whole.run").write_text("\n".join(whole))
+    (tmp_path / "cut.run").write_text("\n".join([*cut[1:], cut[0]]))
+    (tmp_path / "unjudged.run").write_text("\n".join(["x Q0 d1 1 1 tag", *unjudged, "x Q0 d2 2 0.5 tag"]))
+    runs = {name: tmp_path / f"{name}.run" for name in ("whole", "cut", "unjudged")}
+    expected = here(cranfield.evaluate(COLLECTION, runs, MEASURES))
+    with pieces_of(session, 20_000):
+        assert_same_bits(collected(spark.evaluate(COLLECTION, runs, MEASURES)), expected)
+        assert travelled == [{"cut", "unjudged"}]
+        spark.evaluate(COLLECTION, {"whole": runs["whole"]}, MEASURES)
+        assert travelled == [{"cut", "unjudged"}]

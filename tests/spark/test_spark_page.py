@@ -6,12 +6,15 @@ import logging
 import re
 from contextlib import redirect_stdout
 from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from cranfield import spark
+import cranfield
+from cranfield import Policy, Results, spark
 from places import ROOT
+from spark_cluster import pieces_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,14 +32,73 @@ def test_the_example_runs(session: SparkSession) -> None:
     assert "dense" in shown.getvalue().partition("+\n\n")[2]
 
 
-def test_what_is_odd_is_logged(session: SparkSession, caplog: pytest.LogCaptureFixture) -> None:
-    rows = [("a", "1", "d1", 2.0, 1), ("a", "1", "d2", 3.0, 2), ("a", "1", "d2", 3.0, 2), ("a", "7", "d2", 3.0, 1)]
+ODD_QRELS = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 1}, "3": {"d1": 0}, "4": {"d1": 1}}
+ODD_LINES = [
+    "# a comment",
+    "1 Q0 d1 2 3.0 tag",
+    "1 Q0 d2 1 3.0 tag",
+    "1 Q0 d2 1 3.0 tag",
+    "4 Q0 d3 1 3.0 tag",
+    "4 Q0 d1 2 4.0 tag",
+    "7 Q0 d2 1 3.0 tag",
+    "8 Q0 d2 1 3.0 tag",
+]
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> list[str]:
+    told = [record.getMessage() for record in caplog.records if record.name == "cranfield.spark"]
+    caplog.clear()
+    return told
+
+
+def test_what_is_odd_is_logged(session: SparkSession, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    """All that one machine warns of, with names of topics, and in its order; results of the frame have it too."""
+    path = tmp_path / "a.run"
+    path.write_text("\n".join(ODD_LINES))
+    fields = [line.split() for line in ODD_LINES[1:]]
+    rows = [("a", topic, document, float(score), int(rank)) for topic, _, document, rank, score, _ in fields]
     frame = session.createDataFrame(rows, "run string, topic string, document string, score double, rank int")
-    with caplog.at_level(logging.INFO, "cranfield.spark"):
-        spark.evaluate({"1": {"d1": 1}, "2": {"d1": 1}}, frame, "AP")
-    assert sorted(record.getMessage() for record in caplog.records if record.name == "cranfield.spark") == [
-        "a: 1 line repeats another with the same value, that of document 'd2' of topic '1'; each counts once",
-        "a: 1 topic without judgements, left out: 7",
-        "a: no answer to 1 judged topic",
-        "a: the rank column contradicts the scores in 1 row; the scores decide",
+    grades = [(topic, document, grade) for topic, of in ODD_QRELS.items() for document, grade in of.items()]
+    judged = session.createDataFrame(grades, "topic string, document string, grade int")
+    measures = ["nDCG@10", "AP"]
+    for policy in (
+        Policy(),
+        Policy(ties="best", empty_topics="drop"),
+        Policy(topics="common"),
+        Policy(ties="expected"),
+    ):
+        expected = cranfield.evaluate(ODD_QRELS, path, measures, policy=policy).warnings
+        told = [str(finding) for finding in expected]
+        assert any("no answer to" in line and "2" in line for line in told)
+        assert any("have equal scores in 1 topic" in line for line in told) == (policy.ties == "docid")
+        with caplog.at_level(logging.INFO, "cranfield.spark"):
+            for size in (40, 1 << 20):
+                with pieces_of(session, size):
+                    scores = spark.evaluate(ODD_QRELS, path, measures, policy=policy)
+                assert logged(caplog) == told
+                assert Results.from_frame(scores, policy=policy).warnings == expected
+            of_frame = spark.evaluate(ODD_QRELS, frame, measures, policy=policy)
+            without_comments = [line for line in told if "comments" not in line]
+            assert logged(caplog) == without_comments
+            results = Results.from_frame(of_frame, ODD_QRELS, policy=policy)
+            assert [str(finding) for finding in results.warnings] == without_comments
+            if policy.ties != "expected":  # which needs judgements that every worker has
+                spark.evaluate(judged, frame, measures, policy=policy, broadcast=0)
+                assert logged(caplog) == [line for line in without_comments if not line.startswith("qrels:")]
+
+
+def test_results_of_a_frame_keep_the_order(session: SparkSession) -> None:
+    """Runs and measures stand as they were asked for, as long as the frame is the one that was made."""
+    rows = [(run, "1", "d1", 1.0) for run in ("a", "b")]
+    frame = session.createDataFrame(rows, "run string, topic string, document string, score double")
+    given = {"b": frame.where("run = 'b'"), "a": frame.where("run = 'a'")}
+    scores = spark.evaluate({"1": {"d1": 1}}, given, ["RR", "nDCG@10", "AP"])
+    results = Results.from_frame(scores)
+    assert (results.runs, [*map(str, results.measures)]) == (("b", "a"), ["RR", "nDCG@10", "AP"])
+    assert {finding.code for finding in results.warnings} == {"short-of-cutoff"}
+    other = Results.from_frame(scores.where("score >= 0"))
+    assert (other.runs, [*map(str, other.measures)]) == (("a", "b"), ["AP", "RR", "nDCG@10"])
+    assert [str(finding) for finding in other.warnings] == [
+        "the frame of scores: what was odd of its runs is not in it: spark.evaluate has written that to the log "
+        "cranfield.spark"
     ]

@@ -215,3 +215,17 @@ def test_false_alarms_are_as_many_as_wanted_where_systems_suit_topics_differentl
         alarms["with"] += fit_mixed(values, system, {**effects, "topic × system": cells}).overall().p < 0.05
     assert alarms["with"] <= 5
     assert alarms["without"] >= 9
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_digits_do_not_depend_on_the_order_of_sums(seed: int) -> None:
+    """Rows in another order are rounded otherwise, as on another processor: the minimum is told by its slope."""
+    draw = np.random.default_rng(seed)
+    system, participant, topic = crossed(3, 12, 6)
+    values = 0.5 * draw.normal(size=12)[participant] + 0.3 * draw.normal(size=6)[topic]
+    values += draw.normal(size=len(values))
+    fits = []
+    for order in (np.arange(len(values)), draw.permutation(len(values)), draw.permutation(len(values))):
+        fit = fit_mixed(values[order], system[order], {"participant": participant[order], "topic": topic[order]})
+        fits.append([*fit.variances.values(), fit.residual])
+    np.testing.assert_allclose(fits[1:], [fits[0]] * 2, rtol=1e-12)

@@ -225,8 +225,8 @@ def test_looking_at_a_link_uses_nothing_up(site: Site) -> None:
     form = {"name": "ada", "password": PASSWORD}
     assert site.stranger().post(path, data={"name": "ada", "password": "short"}).status_code == 400
     browser = site.stranger()
-    assert browser.post(path, data=form).headers["location"] == "/"
-    assert "Ducks" in browser.get("/").text
+    assert browser.post(path, data=form).headers["location"] == "/p/ducks"
+    assert "Ducks" in browser.get("/p/ducks").text
     assert site.stranger().post(path, data=form | {"name": "bea"}).status_code == 404
     assert site.stranger().get(path).status_code == 404
 
@@ -237,7 +237,9 @@ def test_a_link_is_good_for_two_weeks(site: Site, clock: Clock) -> None:
     clock.forward(days=13.9)
     assert site.stranger().get(f"/invite/{word}").status_code == 200
     clock.forward(days=0.2)
-    assert site.stranger().get(f"/invite/{word}").status_code == 404
+    gone = site.stranger().get(f"/invite/{word}")
+    assert (gone.status_code, "this link is used up, too old or not whole: ask whoever" in gone.text) == (404, True)
+    assert gone.text == site.stranger().get("/invite/never-there").text, "nobody learns which links there were"
     assert site.stranger().post(f"/invite/{word}", data={"name": "a", "password": PASSWORD}).status_code == 404
 
 
@@ -397,8 +399,13 @@ def test_a_token_works_until_its_day_and_until_it_is_ended(site: Site, clock: Cl
     assert site.visitor("eve").post(f"/account/tokens/{public}/end").status_code == 404
     assert site.stranger().get("/api/v1/me", headers=shown).status_code == 200
     clock.forward(days=0.02)
+    none = site.stranger().get("/api/v1/me").json()["error"]
+    assert none == "a token is needed: Authorization: Bearer …"
     late = site.stranger().get("/api/v1/me", headers=shown)
-    assert (late.status_code, late.json()["error"]) == (401, "a token is needed: Authorization: Bearer …")
+    assert (late.status_code, late.json()["error"]) == (
+        401,
+        "this token is unknown or has ended: make one on the page /account",
+    )
 
 
 def test_an_ended_token_is_good_for_nothing(site: Site) -> None:

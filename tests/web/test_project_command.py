@@ -74,10 +74,42 @@ def test_questions_are_not_mixed_up(tmp_path: Path) -> None:
     given = ("--data", tmp_path / "data", "--topics", topics, *documents)
     made = command_line("project", "create", "Old", tmp_path / "a.run", *given)
     assert made.exit == 3
-    assert "the runs have positions of topics (1, 2), not ids (2, 4): questions would be mixed up" in made.stderr
+    assert made.stderr.splitlines()[1:] == [
+        "cranfield: the project old could not be prepared: "
+        "the runs have positions of topics (1, 2), not ids (2, 4): questions would be mixed up",
+        "    Say that the runs call topics by their positions: "
+        "--ids position at the prompt, 'What runs call topics' in the settings of a project.",
+        "    The project was not kept: mend that, and give the command again.",
+    ]
+    assert command_line("project", "list", "--data", tmp_path / "data", "-f", "tsv").stdout == "project\ttitle\tstate\n"
+    again = command_line("project", "create", "Old", tmp_path / "a.run", *given, "--ids", "position")
+    assert (again.exit, again.stdout) == (0, "old\n"), again.stderr
+    shown = json.loads(command_line("project", "show", "old", "--data", tmp_path / "data", "-f", "json").stdout)
+    assert (shown["ids"], [topic["name"] for topic in shown["topics"]]) == ("position", ["1", "2"])
     (tmp_path / "pool.txt").write_text("1 0 d1\n2 0 d1\n")
     judged = command_line("judge", tmp_path / "pool.txt", "--questions", topics, *documents)
     assert (judged.exit, "Give --ids position" in judged.stderr) == (3, True), judged.stderr
+
+
+def test_a_project_is_deleted_at_the_prompt(tmp_path: Path) -> None:
+    given = (RUNS[0], "--data", tmp_path, "--collection", POND / "pond.toml")
+    assert command_line("project", "create", "Pond", *given).exit == 0
+    gone = command_line("project", "delete", "pond", "--data", tmp_path)
+    assert (gone.exit, gone.stdout, gone.stderr) == (0, "", "deleted pond\n")
+    for asked in ("show", "delete"):
+        none = command_line("project", asked, "pond", "--data", tmp_path)
+        assert (none.exit, f"there is no project 'pond' in {tmp_path}" in none.stderr) == (3, True)
+        hidden = command_line("project", asked, "deleted/1", "--data", tmp_path)
+        assert (hidden.exit, "there is no project 'deleted/1'" in hidden.stderr) == (3, True)
+    assert command_line("project", "create", "Pond", *given).exit == 0, "the name is free"
+
+
+def test_what_is_no_run_is_told_without_options_that_the_command_lacks(tmp_path: Path) -> None:
+    (tmp_path / "topics.jsonl").write_text('{"id": "1", "title": "ducks"}\n')
+    given = ("--data", tmp_path / "data", "--collection", POND / "pond.toml")
+    refused = command_line("project", "create", "Pond", tmp_path / "topics.jsonl", *given)
+    assert (refused.exit, "--columns" in refused.stderr, "Reading(" in refused.stderr) == (3, False, False)
+    assert "    Name the columns in the file as below, or send it where it belongs." in refused.stderr.splitlines()
 
 
 def test_quiet_says_nothing_but_the_answer(tmp_path: Path) -> None:
@@ -195,9 +227,19 @@ def test_a_project_on_a_server(settings: ServerSettings, monkeypatch: pytest.Mon
         assert (gone.exit, "there is nothing here" in gone.stderr) == (3, True)
         twice = command_line("project", "create", "The pond", RUNS[0], *asked, "--name", "pond")
         assert (twice.exit, "there is a project 'pond' already" in twice.stderr) == (3, True)
+        assert command_line("project", "delete", "pond", "--server", address).exit == 0
+        assert command_line("project", "list", "--server", address, "-f", "tsv").stdout == "project\ttitle\tstate\n"
+        swapped = command_line("project", "create", "Pond", POND / "pond.qrels", *asked[:-2])
+        assert swapped.exit == 3
+        assert swapped.stderr.splitlines()[-1].strip() == (
+            "The project was not kept: mend that, and give the command again."
+        )
+        unfit = command_line("project", "create", "Pond", *asked)
+        assert "could not be prepared: depth chooses from runs, and there is none" in unfit.stderr
+        assert command_line("project", "list", "--server", address, "-f", "tsv").stdout == "project\ttitle\tstate\n"
         monkeypatch.setenv("CRANFIELD_TOKEN", token + "x")
         stranger = command_line("project", "list", "--server", address)
-        assert (stranger.exit, "a token is needed" in stranger.stderr) == (3, True)
+        assert (stranger.exit, "this token is unknown or has ended" in stranger.stderr) == (3, True)
 
 
 def test_the_demonstration_is_ready_to_judge(tmp_path: Path) -> None:

@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import func, insert, select
+from markupsafe import escape
+from sqlalchemy import func, insert, select, update
 from starlette.testclient import TestClient
 
 from cranfield.web.projects.collections import DataFiles
 from cranfield.web.projects.jobs import LEASE, LostJobError, claim
 from cranfield.web.projects.making import PREPARE, NewRun, add_run
-from cranfield.web.projects.options import ProjectOptions
+from cranfield.web.projects.options import ProjectOptions, method_choices
 from cranfield.web.projects.preparing import Preparation
 from cranfield.web.settings import ServerSettings
 from cranfield.web.shelf import Shelf
@@ -346,6 +347,82 @@ def test_once_judged_what_is_asked_stays(site: Site, admin: TestClient) -> None:
     assert refusals[0].json()["error"] == "the documents are chosen already: depth can't be changed any more"
     assert admin.patch(f"{API}/projects/{slug}", json={"options": {"lease_minutes": 5}}).status_code == 200
     assert [tuple(row) for row in pairs(site)] == before
+
+
+def test_what_is_refused_is_not_offered(site: Site, admin: TestClient) -> None:
+    """Once somebody has judged, neither runs nor files change, and the pages say why."""
+    project = prepared(site, admin, with_runs(admin, made(admin)))
+    owner, slug = site.visitor("ada"), project["slug"]
+    before = owner.get(f"/p/{slug}/runs").text
+    assert ("Add a run" in before, "makes it a draft again" in before, before.count("/remove")) == (True, True, 2)
+    assert owner.get(f"/p/{slug}/settings").text.count('type="file"') == 3
+    judge(site, slug)
+    after = owner.get(f"/p/{slug}/runs").text
+    assert ("Add a run" in after, "makes it a draft again" in after, after.count("/remove")) == (False, False, 0)
+    reason = "documents of this project have been judged: what it is made from stays as it is"
+    assert f"<p>No run can be added or removed: {reason}.</p>" in after
+    files = owner.get(f"/p/{slug}/settings").text
+    assert ('type="file"' in files, "what the project is made from stays as it is" in files) == (False, True)
+    run = admin.get(f"{API}/projects/{slug}/runs").json()[0]["id"]
+    refused = owner.post(f"/p/{slug}/runs/{run}/remove")
+    assert (refused.status_code, "<h1>Runs</h1>" in refused.text, reason in refused.text) == (400, True, True)
+
+
+def test_what_runs_call_topics_is_said_by_page_and_api(site: Site, admin: TestClient) -> None:
+    with_position = admin.post(f"{API}/projects", json={"title": "Pond", "collection": "pond", "ids": "position"})
+    assert with_position.status_code == 201
+    assert admin.get(f"{API}/projects/pond").json()["ids"] == "position"
+    assert admin.patch(f"{API}/projects/pond", json={"ids": "number"}).json()["ids"] == "number"
+    wrong = admin.patch(f"{API}/projects/pond", json={"ids": "name"}).json()["error"]
+    assert wrong == "topics are called given, position or number, not 'name'"
+    owner = site.visitor("ada")
+    assert '<option value="number" selected>' in owner.get("/p/pond/settings").text
+    assert owner.post("/p/pond/settings", data={"ids": "position"}, follow_redirects=False).status_code == 303
+    assert admin.get(f"{API}/projects/pond").json()["ids"] == "position"
+    owner.post("/projects/new", data={"title": "Lake", "collection": "lake", "ids": "number"})
+    assert admin.get(f"{API}/projects/lake").json()["ids"] == "number"
+    project = prepared(site, admin, with_runs(admin, "pond"))
+    assert (project["state"], project["topics"][0]["name"]) == ("ready", "1")
+    admin.patch(f"{API}/projects/pond", json={"ids": "position"})
+    assert admin.get(f"{API}/projects/pond").json()["state"] == "ready", "nothing has changed"
+    admin.patch(f"{API}/projects/pond", json={"ids": "given"})
+    assert admin.get(f"{API}/projects/pond").json()["state"] == "draft"
+
+
+def test_runs_are_had_again_under_their_names(site: Site, admin: TestClient) -> None:
+    slug = with_runs(admin, made(admin))
+    owner, run = site.visitor("ada"), admin.get(f"{API}/projects/{slug}/runs").json()[0]
+    assert f'<a href="/p/{slug}/runs/{run["id"]}/file" download>bm25</a>' in owner.get(f"/p/{slug}/runs").text
+    for client, address in ((owner, f"/p/{slug}"), (admin, f"{API}/projects/{slug}")):
+        file = client.get(f"{address}/runs/{run['id']}/file")
+        assert (file.status_code, file.content) == (200, (POND / RUNS["bm25"]).read_bytes())
+        assert file.headers["content-disposition"] == 'attachment; filename="bm25.run"'
+        assert client.get(f"{address}/runs/999/file").status_code == 404
+
+
+def test_the_methods_are_listed_with_a_line_each(site: Site) -> None:
+    text = site.visitor("ada", admin=True).get("/projects/new").text
+    for name, title in method_choices():
+        if name != "plan":
+            assert f"<dt>{name}</dt><dd>{escape(title)}</dd>" in text
+
+
+def test_a_viewer_is_not_told_to_judge(site: Site, admin: TestClient) -> None:
+    slug = prepared(site, admin, with_runs(admin, made(admin)))["slug"]
+    site.member("vic", slug, "viewer")
+    site.member("ann", slug, "assessor")
+    for name, words in (("vic", "Its assessors judge."), ("ann", "Judge.")):
+        assert f"<dt>Next</dt><dd>{words}</dd>" in site.visitor(name).get(f"/p/{slug}").text
+        assert site.program(name).get(f"{API}/projects/{slug}").json()["next_step"] == words
+
+
+def test_the_reason_of_a_failed_preparation_has_its_lines(site: Site, admin: TestClient) -> None:
+    slug = with_runs(admin, made(admin))
+    with site.store.writing() as connection:
+        reason = {"state": "failed", "reason": "it is odd\n    Mend it."}
+        connection.execute(update(ProjectRow).values(**reason))
+    text = site.visitor("ada").get(f"/p/{slug}").text
+    assert "<p>It could not be prepared: it is odd</p><p>Mend it.</p>" in text
 
 
 def test_before_that_a_change_makes_it_a_draft_again(site: Site, admin: TestClient) -> None:

@@ -8,6 +8,7 @@ import json
 import re
 import stat
 from hashlib import sha256
+from typing import Any
 
 import pytest
 from sqlalchemy import insert, select, update
@@ -18,8 +19,19 @@ from cranfield.formats.reading import Reading
 from cranfield.web.judging.rebuilding import differences
 from cranfield.web.judging.stored_events import told_events
 from cranfield.web.projects.collections import DataFiles
+from cranfield.web.projects.options import ProjectOptions
 from cranfield.web.store.audit import broken
-from cranfield.web.store.tables import AuditRow, LeaseRow, MemberRow, PairRow, ReleaseRow, RunRow, UserRow
+from cranfield.web.store.tables import (
+    AuditRow,
+    LeaseRow,
+    MemberRow,
+    PairRow,
+    ProjectRow,
+    ReleaseRow,
+    RunRow,
+    TopicRow,
+    UserRow,
+)
 from ponds import pond
 from sites import Site, project_number
 
@@ -230,9 +242,10 @@ def test_a_verdict_by_form_and_its_undoing(site: Site) -> None:
 def test_a_verdict_without_a_grade_says_why(site: Site) -> None:
     pairs = judged_pond(site)
     eve, url = site.visitor("eve"), f"/p/ducks/adjudicate/{pairs['d1']}"
-    told = eve.post(url, data={"act": "cannot", "key": "k1", "reason": ""})
-    assert "Say why there is to be no grade." in eve.get(told.headers["location"]).text
-    eve.post(url, data={"act": "cannot", "key": "k1", "reason": "question unclear"})
+    for act in ("cannot", "cannot:", "cannot:bored", "grade:", "grade:x", "love"):
+        refused = eve.post(url, data={"act": act, "key": "k1"})
+        assert (refused.status_code, "a form says grade:N, cannot:REASON or undo" in refused.text) == (400, True), act
+    assert eve.post(url, data={"act": "cannot:question unclear", "key": "k1"}).status_code == 303
     assert "no grade: question unclear" in eve.get(url).text
 
 
@@ -301,7 +314,7 @@ def test_an_opinion_after_a_verdict_is_told(site: Site) -> None:
 def test_own_judgements_are_shown_and_changed(site: Site) -> None:
     pairs = judged_pond(site)
     ann = site.visitor("ann")
-    base = f"/p/ducks/mine/{pairs['topic']}"
+    base = "/p/ducks/mine/1"
     assert f'href="{base}"' in ann.get("/p/ducks/mine").text
     text = ann.get(base).text
     assert "3 highly relevant" in text
@@ -363,6 +376,47 @@ def test_leaving_out_runs_is_told_before_a_release(site: Site) -> None:
     assert told["reusable"] in text.lower()
 
 
+def test_what_a_release_is_good_for_is_said_once_and_does_not_contradict_itself(site: Site) -> None:
+    """One list, what holds for several runs said once; no measure is called supported that still needs something."""
+    judged_pond(site)
+    for name in ("one", "two", "three"):
+        add_run(site, name, ["d1", "d4", "d5", "d2"] if name != "two" else ["d4", "d1", "d5", "d3"])
+    with site.store.writing() as connection:
+        connection.execute(update(ProjectRow).values(settings={"depth": 2}))
+    text = site.visitor("oda").get("/p/ducks/releases/new?policy=highest").text
+    told = site.program("oda").get("/api/v1/projects/ducks/releases/preview?policy=highest").json()
+    listed = re.search(r'<ul id="findings">(.*?)</ul>', text, re.DOTALL)
+    assert listed is not None
+    shown = re.findall("<li>(.*?)</li>", listed.group(1), re.DOTALL)
+    assert len(shown) == len(set(shown)) == len(told["findings"])
+    assert [line for line in shown if line.startswith("one") and "two" in line and "three" in line]
+    assert "--depth" not in text
+    assert "too few relevant documents come in below the first tenth of 2 ranks" in text, "the project knows its depth"
+    with site.store.writing() as connection:
+        connection.execute(update(ProjectRow).values(settings={"budget": 1}))  # then nothing is pooled to a depth
+    assert "--depth" not in site.visitor("oda").get("/p/ducks/releases/new?policy=highest").text
+    needed = "more topics and more of what the runs retrieve judged"
+    assert told["still_needed"] == needed
+    assert f"suffice for a measure; to compare systems by any of them takes {needed}:" in text
+    cells = set(re.findall(r"<tr><th scope=\"row\">[^<]*</th><td>(no|yes|only[^<]*)</td>", text))
+    assert cells == {"no", f"only with {needed}"}
+
+
+@pytest.mark.parametrize(
+    ("options", "depth"),
+    [
+        ({"depth": 7}, 7),
+        ({"method": "rrf", "depth": 7}, 7),
+        ({"budget": 3}, None),
+        ({"method": "move-to-front"}, None),
+        ({"method": "cal"}, None),
+        ({"method": "plan", "plan": {"a": (1, 1)}}, None),
+    ],
+)
+def test_how_deep_runs_were_pooled(options: dict[str, Any], depth: int | None) -> None:
+    assert ProjectOptions(**options).pool_depth == depth
+
+
 def test_nothing_judged_is_nothing_to_release(site: Site) -> None:
     pond(site)
     site.member("oda", "ducks", "owner")
@@ -390,7 +444,7 @@ def test_a_release_is_the_same_bytes_and_never_changes(site: Site) -> None:
     assert vic.get(f"{url}/2/qrels").text.startswith("1 0 d1 2\n")
     assert vic.get(f"{url}/1/qrels").content == qrels.content
     assert [each["version"] for each in vic.get(url).json()] == [2, 1]
-    provenance = vic.get(f"{url}/2/provenance").json()
+    provenance = site.program("eve").get(f"{url}/2/provenance").json()
     assert provenance["methods"] == {"adjudicated": 1, "agreed": 2, "highest": 1}
     assert provenance["digest"] == second["digest"]
     names = pseudonyms(site)
@@ -402,6 +456,30 @@ def test_a_release_is_the_same_bytes_and_never_changes(site: Site) -> None:
         told = connection.execute(select(AuditRow.detail).where(AuditRow.what == "release")).scalars().all()
         assert [each["version"] for each in told] == [1, 2]
         assert list(broken(connection)) == []
+
+
+def test_who_gave_which_grade_is_for_those_who_may_see_it(site: Site) -> None:
+    """Assessors and viewers get of a release nothing in which a single opinion stands: they may be still at work."""
+    judged_pond(site)
+    site.program("oda").post("/api/v1/projects/ducks/releases", json={"policy": "highest"})
+    names = set(pseudonyms(site).values())
+    for who, may in (("vic", False), ("ann", False), ("eve", True), ("oda", True)):
+        for asks, url in (
+            (site.program(who), "/api/v1/projects/ducks/releases"),
+            (site.visitor(who), "/p/ducks/releases"),
+        ):
+            file = asks.get(f"{url}/1/provenance")
+            assert file.status_code == (200 if may else 404), who
+            if may:
+                opinions = [each for pair in file.json()["pairs"] for each in pair["opinions"]]
+                assert {each["assessor"] for each in opinions} <= names
+                assert len(opinions) == 8
+        page = site.visitor(who).get("/p/ducks/releases").text
+        assert ('href="/p/ducks/releases/1/provenance"' in page) == may
+        told = site.program(who).get("/api/v1/projects/ducks/releases/1").json()
+        assert not {"pairs", "opinions"} & set(told["summary"])
+        assert all(set(each) == {"assessor", "grades", "adjudications"} for each in told["summary"]["assessors"])
+        assert '"opinions"' not in json.dumps(told)
 
 
 def test_events_of_a_release_are_the_owners_and_name_nobody(site: Site) -> None:
@@ -487,7 +565,9 @@ def test_pairs_of_another_project_are_not_there(site: Site) -> None:
     kim, program = site.visitor("kim"), site.program("kim")
     assert kim.get(f"/p/swans/adjudicate/{pairs['d1']}").status_code == 404
     assert kim.get(f"/p/swans/adjudicate/{pairs['d1']}/document").status_code == 404
-    assert kim.get(f"/p/swans/mine/{pairs['topic']}").status_code == 404
+    with site.store.writing() as connection:
+        connection.execute(update(TopicRow).where(TopicRow.id == pairs["topic"]).values(name="of ducks alone"))
+    assert kim.get("/p/swans/mine/of~20ducks~20alone").status_code == 404
     verdict = {"pair": pairs["d1"], "key": "v", "grade": 3}
     assert program.post("/api/v1/projects/swans/adjudications", json=verdict).status_code == 404
     eve = site.visitor("eve")

@@ -9,12 +9,14 @@ from itertools import count
 from typing import Any
 
 import pytest
+from sqlalchemy import select
 
 from cranfield.web.serving import open_folder
 from cranfield.web.settings import ServerSettings
+from cranfield.web.store.tables import EventRow
 from needed import needs_module
 from ponds import pond
-from sites import Site, live_site
+from sites import Site, live_site, project_number
 
 _numbers = count(1)
 
@@ -113,8 +115,7 @@ def test_adjudication_by_keyboard(browser: Any, live: Live) -> None:
     eve.page.keyboard.press("3")
     eve.shows("d3")
     eve.page.keyboard.press("x")
-    eve.page.keyboard.press("l")  # language
-    eve.page.keyboard.press("Enter")
+    eve.page.keyboard.press("3")  # language, no grade
     eve.shows("d4")
     eve.page.keyboard.press("0")
     eve.page.get_by_text("Nothing is to be decided now.").wait_for()
@@ -138,6 +139,44 @@ def test_adjudication_without_script(browser: Any, live: Live) -> None:
     eve.shows("d1")
 
 
+# What is shown when the second document of a page was judged.
+LAST = {"judge/1": "#document >> text=Nothing is left to judge", "adjudicate/{d1}": 'article[aria-label="Document d4"]'}
+
+
+@pytest.mark.parametrize("path", LAST)
+def test_why_there_is_no_grade_is_chosen_by_the_same_keys(browser: Any, live: Live, path: str) -> None:
+    """x opens, x and Escape close, a digit that stands for nothing grades nothing, and grades are keys again after."""
+    from playwright.sync_api import expect
+
+    slug, pairs = contested(live.site)
+    name = "ann" if path.startswith("judge") else "eve"
+    who = Walker(browser, live, name)
+    who.go(f"/p/{slug}/{path.format(**pairs)}")
+    first, second = ("d5", "d6") if name == "ann" else ("d1", "d3")
+    who.shows(first)
+    fold, press = who.page.locator("#cannot"), who.page.keyboard.press
+    for close in ("x", "Escape"):
+        press("x")
+        expect(fold).to_have_attribute("open", "")
+        expect(who.page.locator("#status")).to_have_text("Choose why: by its digit, or by arrows and Enter.")
+        press("9")
+        press(close)
+        expect(fold).not_to_have_attribute("open", "")
+        who.shows(first)
+    press("2")
+    who.shows(second)
+    press("x")
+    press("ArrowDown")
+    press("ArrowDown")
+    press("Enter")
+    who.page.locator(LAST[path]).wait_for()
+    with live.site.store.reading() as connection:
+        said = select(EventRow.grade, EventRow.reason).where(EventRow.user_id == live.site.person(name).id)
+        of_project = said.where(EventRow.project_id == project_number(live.site.store, slug)).order_by(EventRow.id)
+        assert [tuple(row) for row in connection.execute(of_project)][-2:] == [(2, None), (None, "language")]
+    assert who.complaints == []
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (360, "dark")])
 def test_pages_are_for_everybody(browser: Any, live: Live, width: int, scheme: str) -> None:
     slug, pairs = contested(live.site)
@@ -158,10 +197,10 @@ def test_pages_are_for_everybody(browser: Any, live: Live, width: int, scheme: s
 
 def test_judging_goes_by_the_same_keys(browser: Any, live: Live) -> None:
     slug = f"pond{next(_numbers)}"
-    pairs = pond(live.site, slug)
+    pond(live.site, slug)
     live.site.member("ann", slug, "assessor")
     ann = Walker(browser, live, "ann")
-    ann.go(f"/p/{slug}/judge/{pairs['topic']}")
+    ann.go(f"/p/{slug}/judge/1")
     ann.shows("d1")
     whole = ann.page.locator("#document .whole")
     assert not whole.is_visible()

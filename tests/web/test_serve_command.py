@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 import ssl
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 from sqlalchemy import text
 
 from commands import command_line
+from cranfield.errors import UsageError
 from cranfield.web.serving import open_folder
 from cranfield.web.settings import ServerSettings
 from crowds import free_port
@@ -62,6 +64,17 @@ def test_a_folder_without_a_server_is_told(tmp_path: Path, act: str) -> None:
     assert not (tmp_path / "none").exists()
 
 
+def test_a_backup_of_a_folder_that_is_served_says_to_stop_the_server(folder: Path, tmp_path: Path) -> None:
+    """It used to say to ask the server, which cannot make one; the help says when one can be made."""
+    store = open_folder(ServerSettings(folder=folder))
+    done = command_line("serve", folder, "--backup", tmp_path / "new")
+    store.close()
+    assert done.exit == 2
+    assert "a folder with SQLite is for one at a time; stop the other first, as a server is stopped by" in done.stderr
+    told = " ".join(command_line("serve", "--help").stdout.split())
+    assert "A folder with SQLite is backed up while its server is stopped; with PostgreSQL it may run." in told
+
+
 def test_a_port_that_is_taken_is_told(folder: Path) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
@@ -76,7 +89,7 @@ def test_check_tells_what_is_well_and_what_is_not(folder: Path) -> None:
     well = command_line("serve", folder, "--check")
     assert (well.exit, well.stderr) == (0, "")
     assert "ok    judgements of ducks\n" in well.stdout
-    assert "ok    documents of pond\n" in well.stdout
+    assert re.search("^ok    documents of [0-9a-f]{32}$", well.stdout, re.MULTILINE)
     store = open_folder(ServerSettings(folder=folder))
     with store.writing() as connection:
         connection.execute(text("UPDATE pair SET opinions = 1"))
@@ -102,12 +115,32 @@ def test_backup_and_restore(folder: Path, tmp_path: Path, cluster: Cluster) -> N
     assert "ok    judgements of ducks\n" in well.stdout
 
 
+def test_a_backup_of_a_folder_that_is_not_whole_says_so(folder: Path, tmp_path: Path) -> None:
+    """The copy is made all the same, and its restoring tells the same."""
+    (documents,) = folder.glob("collections/*/documents.store")
+    documents.unlink()
+    wrong = f"WRONG documents of {documents.parent.name}: documents.store is missing: copy it from a backup\n"
+    saved, back = tmp_path / "saved", tmp_path / "back"
+    done = command_line("serve", folder, "--backup", saved)
+    told = f"backup of {folder} in {saved}"
+    assert (done.exit, done.stdout) == (3, f"{told}\n{wrong}")
+    assert done.stderr == f"cranfield: {told}, but 1 of its files is not as it should be\n"
+    restored = command_line("serve", back, "--restore", saved)
+    told = f"restored {saved} into {back}"
+    assert (restored.exit, restored.stdout) == (3, f"{told}\n{wrong}")
+    assert restored.stderr == f"cranfield: {told}, but 1 of its files is not as it should be\n"
+    checked = command_line("serve", back, "--check")
+    assert (checked.exit, wrong in checked.stdout) == (3, True)
+
+
 def test_a_link_for_who_forgot_their_password(folder: Path) -> None:
     done = command_line("serve", folder, "--reset-link", "ann", "--port", "8123")
-    assert done.stdout.startswith("http://localhost:8123/invite/")
+    assert (done.stdout.startswith("http://localhost:8123/invite/"), done.stderr) == (True, "")
+    usual = command_line("serve", folder, "--reset-link", "ann")
+    assert usual.stderr == "the link is for a server on http://localhost:8000: else say --host, --port or --name\n"
     settings = ServerSettings(folder=folder)
     store = open_folder(settings)
-    page = Site(settings, store).stranger().get(link_of(done.stdout))
+    page = Site(settings, store).stranger().get(link_of(usual.stdout))
     store.close()
     assert "A new password for ann" in page.text
     nobody = command_line("serve", folder, "--reset-link", "bob")
@@ -116,7 +149,7 @@ def test_a_link_for_who_forgot_their_password(folder: Path) -> None:
 
 def test_names_and_proxies_stand_in_links(folder: Path) -> None:
     done = command_line("serve", folder, "--reset-link", "ann", "--name", "judge.example", "--proxy", "10.0.0.1")
-    assert done.stdout.startswith("https://judge.example/invite/")
+    assert (done.stdout.startswith("https://judge.example/invite/"), done.stderr) == (True, "")
 
 
 def test_https(tmp_path: Path) -> None:
@@ -166,3 +199,11 @@ def test_the_examples_of_the_help(folder: Path, tmp_path: Path, monkeypatch: pyt
     assert [example[:2] for example in examples[:2]] == [["serve", "demo"], ["serve", "judging"]]
     for example in examples[2:]:
         assert command_line(*example).exit == 0, example
+
+
+def test_a_file_is_no_folder_for_data(tmp_path: Path) -> None:
+    """What is there stays, and the message says what to name instead."""
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"notes\.txt' is a file: name a folder for the data of the server"):
+        open_folder(ServerSettings(folder=tmp_path / "notes.txt"))
+    assert (tmp_path / "notes.txt").read_text() == "mine"

@@ -45,7 +45,7 @@ def test_postgresql_goes_and_comes_back(tmp_path: Path, cluster: Cluster) -> Non
     with process(settings.folder, settings.database, port):
         got = answer(port, "POST", path, {"count": 1}, token)
         assert got is not None
-        pair = json.loads(got[1])[0]["pair"]
+        pair = json.loads(got[1])["leases"][0]["pair"]
         cluster.stop("immediate")
         said = [{"pair": pair, "kind": "grade", "grade": 2, "key": "k"}]
         away = answer(port, "POST", "/api/v1/projects/ducks/judgements", said, token)

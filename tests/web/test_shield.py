@@ -120,7 +120,7 @@ def test_errors_are_pages_for_people_and_json_for_programs(failing: Site) -> Non
     browser = failing.stranger()
     page = browser.get("/nothing")
     assert page.headers["content-type"].startswith("text/html")
-    assert "<h1>404</h1>" in page.text
+    assert '<h1>Nothing here <span class="faint">404</span></h1>' in page.text
     assert "there is nothing here, or nothing that you may see" in page.text
     program = browser.get("/api/v1/nothing")
     assert program.json() == {"error": "there is nothing here, or nothing that you may see"}

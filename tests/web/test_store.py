@@ -144,7 +144,8 @@ def test_two_who_wait_for_each_other_both_get_their_turn(store: Store) -> None:
 
     with ThreadPoolExecutor(2) as two:
         assert sorted(two.map(lock, ["ann", "bob"], ["bob", "ann"])) == ["ann", "bob"]
-    assert len(turns) == (3 if store.dialect == "postgresql" else 2)
+    # Whoever is turned away may come back before the other goes on, and meet it again: three turns, or more.
+    assert len(turns) >= 3 if store.dialect == "postgresql" else len(turns) == 2
 
 
 def test_when_the_shared_commit_fails_nobody_is_told_that_it_was_stored(tmp_path: Path) -> None:

@@ -33,8 +33,11 @@ TWINS: dict[tuple[str, str], tuple[tuple[str, str], ...]] = {
     ("GET", P): (("GET", HERE),),
     ("GET", f"{P}/guidelines"): (("GET", f"{HERE}/guidelines"),),
     ("POST", f"{P}/prepare"): (("POST", f"{HERE}/prepare"),),
+    ("GET", f"{P}/delete"): (("DELETE", HERE),),
+    ("POST", f"{P}/delete"): (("DELETE", HERE),),
     ("GET", f"{P}/runs"): (("GET", f"{HERE}/runs"),),
     ("POST", f"{P}/runs"): (("POST", f"{HERE}/runs"),),
+    ("GET", f"{P}/runs/{{run}}/file"): (("GET", f"{HERE}/runs/{{run}}/file"),),
     ("POST", f"{P}/runs/{{run}}/remove"): (("DELETE", f"{HERE}/runs/{{run}}"),),
     ("GET", f"{P}/settings"): (("GET", HERE), ("GET", f"{HERE}/scale"), ("GET", f"{HERE}/guidelines")),
     ("POST", f"{P}/settings"): (("PATCH", HERE),),
@@ -111,7 +114,7 @@ def test_a_twin_is_for_the_same_people(method: str, path: str) -> None:
         assert {twin.permission for twin in own} == {page.permission}
 
 
-FILES = ("qrels", "qrels.gz", "sampled", "provenance", "events")
+FILES = ("file", "qrels", "qrels.gz", "sampled", "provenance", "events")
 
 
 def test_the_api_describes_itself(site: Site) -> None:
@@ -137,7 +140,7 @@ def test_a_topic_in_full_says_what_the_page_says(site: Site) -> None:
     assert told["fields"] == [["title", "swimming ducks"], ["description", "Do ducks <b>swim</b> & dive?"]]
     assert (told["name"], told["pairs"], told["terms"]) == ("1", 6, ["pond*"])
     assert told["progress"] == "You judged 0, 0 of them relevant; 6 are left."
-    assert told["progress"] in site.visitor("ann").get(f"/p/ducks/judge/{pairs['topic']}").text
+    assert told["progress"] in site.visitor("ann").get("/p/ducks/judge/1").text
 
 
 def test_what_lets_in_is_listed_and_ended_by_the_api(site: Site) -> None:

@@ -141,8 +141,8 @@ def test_all_faults_come_back_in_the_packages_words_under_the_clients_name(tmp_p
     ("kind", "data", "words"),
     [
         ("run", b"", "mine.txt: is empty"),
-        ("run", QRELS, "This looks like judgements, where a run is expected"),
-        ("judgements", RUN, "This looks like a run, where judgements are expected"),
+        ("run", QRELS, "This looks like judgements, and a run is expected here: send it as judgements."),
+        ("judgements", RUN, "This looks like a run, and judgements are expected here: send it as a run."),
         ("judgements", b"q1 0 d1 0\n", "mine.txt: nothing is relevant: no grade is above 0"),
         ("run", RUN.replace(b"9.5", b"nan"), "mine.txt:1: score is 'nan'"),
         ("run", b"q1 Q0 d\0 1 1 t\n", "mine.txt:1: NUL byte at offset 7"),

@@ -56,8 +56,8 @@ class TopicAgreement(NamedTuple):
 
 
 class GradeAgreement(NamedTuple):
-    """One grade: how often it was given, how often another assessor of the same document gave it too, and how far that
-    is beyond chance (Fleiss' kappa of a category, where all judged all).
+    """One grade: how often it was given to documents that two assessors or more judged, how often another assessor of
+    the same document gave it too, and how far that is beyond chance (Fleiss' kappa of a category, where all judged).
     """
 
     grade: float
@@ -267,7 +267,8 @@ def _mean_kappas(graded: Graded) -> Floats:
 
 def _grades(graded: Graded) -> Iterator[GradeAgreement]:
     counts = assessors.coincidences(graded.grades, graded.values)
-    times = (graded.grades[:, :, None] == graded.values).sum(axis=(0, 1))
+    shared = graded.grades[np.isfinite(graded.grades).sum(axis=1) > 1]
+    times = (shared[:, :, None] == graded.values).sum(axis=(0, 1))
     agreed, by_chance = assessors.grade_agreement(counts), counts.sum(axis=1) / counts.sum()
     kappa = (agreed - by_chance) / np.where(by_chance < 1, 1 - by_chance, np.nan)
     columns = (graded.values, times, agreed, kappa)

@@ -59,6 +59,7 @@ TASKS = {
         "project create": "Make a project from a collection and runs.",
         "project list": "List the projects of a server.",
         "project show": "Show how a project is doing.",
+        "project delete": "Delete a project without judgements.",
         "agreement": "Tell how far assessors agree, and whether it matters.",
     },
     "Make and convert runs": {

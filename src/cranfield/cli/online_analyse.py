@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 @click.command("online analyse")
 @click.argument("logs", nargs=-1, type=click.Path())
-@click.option("--trial", metavar="FILE", type=click.Path(), required=True, help="The plan, experiment.toml.")
+@click.option(
+    "--trial", metavar="FILE", type=click.Path(), help="The plan. [default: experiment.toml in the folder of the log]"
+)
 @click.option(
     "--from-moments",
     metavar="FILE",
@@ -56,7 +58,7 @@ if TYPE_CHECKING:
 def command(
     context: click.Context,
     logs: tuple[str, ...],
-    trial: str,
+    trial: str | None,
     from_moments: str | None,
     moments: str | None,
     ledger: str | None,
@@ -76,16 +78,16 @@ def command(
 
     \b
     Examples:
-      $ cranfield online analyse . --trial experiment.toml
+      $ cranfield online analyse .
       $ cranfield online analyse . --trial experiment.toml -o report.html
       $ cranfield online analyse . --trial experiment.toml --replay 200
     """
-    from cranfield.online.trial_files import read_trial
+    from cranfield.online.trial_files import plan_beside, read_trial
     from cranfield.online.trial_ledger import check_digest
 
     if bool(logs) == bool(from_moments):
         raise UsageError("give the tables of a log, or --from-moments FILE")
-    plan = read_trial(trial)
+    plan = read_trial(trial or plan_beside(logs or (str(from_moments),)))
     check_digest(plan, expect_digest)
     if replay is not None:
         if from_moments is not None:
@@ -100,9 +102,9 @@ def command(
 
 
 def _logs(logs: tuple[str, ...]) -> Logs:
-    from cranfield.online.logs import read_logs, tables_of
+    from cranfield.online.logs import logs_named, read_logs
 
-    return read_logs(logs[0] if len(logs) == 1 else tables_of(logs))
+    return read_logs(logs_named(logs))
 
 
 def _given(logs: tuple[str, ...], from_moments: str | None, moments: str | None, plan: Trial) -> Aggregate:
@@ -133,7 +135,7 @@ def _analyse(
     looks = read_looks(place, plan) if place is not None else []
     result = analyse(found, plan, looks=looks, despite_mismatch=despite_mismatch)
     if place is not None and not result.withheld:
-        note_look(place, plan, result.units)
+        note_look(place, plan, result.units, queries=result.queries, last=result.rule.last)
     if output is not None:
         from cranfield.online.analysis.trial_page import write_report
 

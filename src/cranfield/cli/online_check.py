@@ -33,7 +33,7 @@ def command(
       $ cranfield online check . --trial experiment.toml -f markdown
     """
     from cranfield.online.log_checks import check_logs
-    from cranfield.online.logs import read_logs, tables_of
+    from cranfield.online.logs import logs_named, read_logs
     from cranfield.online.trial_files import read_trial
     from cranfield.online.trial_ledger import changed_since, check_digest, ledger_of, read_looks
 
@@ -45,7 +45,7 @@ def command(
         check_digest(plan, expect_digest)
         ledger = ledger_of(plan)
         changed = [] if ledger is None else changed_since(read_looks(ledger, plan), plan)
-    report = check_logs(read_logs(logs[0] if len(logs) == 1 else tables_of(logs)), plan)
+    report = check_logs(read_logs(logs_named(logs)), plan)
     options.show(render_log_report(report, output_format), changed)
     if report.doubtful or changed:
         context.exit(1)

@@ -63,12 +63,12 @@ def command(
 
     from cranfield.online.analysis.planning import plan_trial, render_plan
     from cranfield.online.analysis.pre_periods import PrePeriod, SeenPeriod, pre_period
-    from cranfield.online.logs import read_logs, tables_of
+    from cranfield.online.logs import logs_named, read_logs
     from cranfield.online.trial_files import read_trial
 
     plan = read_trial(trial)
     if logs and mean is None and sd is None:
-        before = pre_period(read_logs(logs[0] if len(logs) == 1 else tables_of(logs)), plan)
+        before = pre_period(read_logs(logs_named(logs)), plan)
     elif not logs and mean is not None and sd is not None:
         before = PrePeriod(plan.primary, (SeenPeriod(0, 0, mean, sd),))
     else:

@@ -19,7 +19,9 @@ from cranfield.online.interleaving.interleaving_tables import FORMATS, render_pr
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="The same seed, the same intervals.")
 @options.output_format(FORMATS)
+@click.pass_context
 def command(
+    context: click.Context,
     impressions: str,
     events: str,
     action: str,
@@ -34,6 +36,7 @@ def command(
     IMPRESSIONS are what `cranfield online interleave` wrote and users saw, EVENTS have query_id, action and doc_id,
     both as JSON lines or Parquet. Credit is given as the method has it, and users are counted: impressions of one user
     are not independent. Where teams do not stand evenly at every rank the data are broken, and nothing is decided.
+    Exit code 1 if they are.
 
     \b
     Examples:
@@ -45,3 +48,5 @@ def command(
     log = read_interleaving(impressions, events, action=action, method=method)
     found = preferences(log, alpha=alpha, seed=seed, resamples=resamples)
     click.echo(render_preferences(found, output_format), nl=False)
+    if found.broken:
+        context.exit(1)

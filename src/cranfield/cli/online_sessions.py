@@ -101,7 +101,7 @@ def command(
     from cranfield.online.sessions.session_gate import gate_sessions
     from cranfield.online.sessions.session_logs import read_sessions
     from cranfield.online.sessions.session_scores import MEASURES, compare_sessions, score_sessions, unit_of
-    from cranfield.online.sessions.session_tables import render_sessions
+    from cranfield.online.sessions.session_tables import render_sessions, words_of
 
     sessions = read_sessions(*logs, qrels=qrels, format=log_format)
     results = score_sessions(sessions, chosen or MEASURES, by=by)
@@ -109,7 +109,8 @@ def command(
     compared = compare_sessions(results, question) if len(results.runs) > 1 else None
     grown = None if curve is None else gain_curve(sessions, curve, by=by)
     unit = unit_of(sessions, by)
-    odd = (*(compared.warnings if compared else results.warnings), *(grown.warnings if grown else ()))
+    told = words_of(compared, unit).findings(compared.warnings, results.warnings) if compared else results.warnings
+    odd = (*told, *(grown.warnings if grown else ()))
     verdict = gate_sessions(results, baseline, margin=margin, alpha=alpha) if gated else None
     options.show(render_sessions(results, unit, output_format, compared, grown, verdict), odd)
     if verdict is not None:

@@ -33,7 +33,7 @@ DESIGNS, FORMS = ("ab", "interleaving"), ("parquet", "jsonl")  # as `users` has 
     metavar="FOLDER",
     type=options.OutputFile(folder=True),
     required=True,
-    help="Where the tables of the log and experiment.toml are written.",
+    help="Where the tables of the log, and of an A/B test experiment.toml, are written, over an earlier simulation's.",
 )
 @click.option("--to", type=click.Choice(FORMS), default=FORMS[0], show_default=True, help="How tables are written.")
 @simulated.users(coming=True)
@@ -51,16 +51,17 @@ def command(
     """Rehearse an online experiment: simulated users of two runs leave the log that live ones would.
 
     Users ask the judged topics, look at lists from the top, and click by how relevant documents are; they come back,
-    and differ. The log has impressions, events and, of an A/B test, assignments, as Parquet or JSON lines;
-    experiment.toml is the plan. `online check`, `online preferences` and the other commands take them as they take
-    live ones.
+    and differ. The log has impressions, events and, of an A/B test, assignments, as Parquet or JSON lines, beside which
+    experiment.toml is the plan: `online analyse` takes them. Interleaving has no arms and no plan: `online preferences`
+    takes its log. What comes next is told on standard error.
 
     \b
     Examples:
       $ cranfield online simulate qrels.txt bm25.run dense.run --users 200 -o rehearsal
-      $ cranfield online simulate qrels.txt bm25.run dense.run --design interleaving --to jsonl -o rehearsal
+      $ cranfield online simulate qrels.txt bm25.run dense.run --design interleaving --to jsonl -o interleaved
     """
     from cranfield.cli.progress import counted
+    from cranfield.cli.streams import tell
     from cranfield.evaluation.findings import Finding
     from cranfield.online.users import UserSimulation, write_simulated
     from cranfield.online.users.simulating import AT_ONCE
@@ -72,5 +73,21 @@ def command(
         written = write_simulated(simulation, output, to=to, step=counter.step)
     for file, rows in written.files.items():
         click.echo(f"{file}: {plural(rows, 'row')}")
-    click.echo(f"{written.plan}: the plan")
-    options.warn([Finding("simulated", qrels, note, doubtful=False) for note in rankings.notes])
+    if written.plan is not None:
+        click.echo(f"{written.plan}: the plan")
+    tell("note", f"next: {_next(output, list(written.files), written.plan)}")
+    notes = [Finding("simulated", qrels, note, doubtful=False) for note in rankings.notes]
+    options.warn([*(Finding("simulated", output, note, doubtful=False) for note in written.notes), *notes])
+
+
+def _next(folder: str, files: list[str], plan: str | None) -> str:
+    """What reads the log: `online analyse` by the plan, or `online preferences`, which takes impressions and events.
+
+    >>> _next("log", ["log/impressions.jsonl", "log/events.jsonl"], None)
+    'cranfield online preferences log/impressions.jsonl log/events.jsonl'
+    """
+    from shlex import join
+
+    if plan is None:
+        return join(["cranfield", "online", "preferences", *files])
+    return join(["cranfield", "online", "analyse", folder, "--trial", plan])

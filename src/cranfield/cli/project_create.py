@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import click
 
+from cranfield.cli import options
 from cranfield.cli.projects import desk_of, place
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import UsageError
 
 
 @click.command("project create")
@@ -20,6 +21,7 @@ from cranfield.errors import DataError, UsageError
 )
 @click.option("--documents", type=click.Path(), help="A file of documents, in place of the collection's.")
 @click.option("--topics", type=click.Path(), help="A file of topics, in place of the collection's.")
+@options.topic_ids
 @click.option("--known", "judgements", type=click.Path(), help="Judgements that exist: not asked for again.")
 @click.option("--method", metavar="METHOD", help="How documents are chosen: a method of `cranfield pool`, or cal.")
 @click.option("--depth", type=click.IntRange(1), help="How far down each run counts.  [default: 100]")
@@ -38,14 +40,16 @@ def command(
     collection: str | None,
     documents: str | None,
     topics: str | None,
+    ids: str,
     judgements: str | None,
     owner: str | None,
-    **options: object,
+    **decided: object,
 ) -> None:
     """Make a project in which people judge what RUNS found, and prepare it.
 
     Documents, topics and runs are in any format that other commands read. Everything else about the project (scale,
-    guidelines, members, more options) is decided on its pages.
+    guidelines, members, more options) is decided on its pages. A project that cannot be prepared is not kept: mend what
+    is said, and give the command again.
 
     \b
     Examples:
@@ -62,14 +66,13 @@ def command(
         title=title,
         slug=slug,
         collection=collection,
-        options={name: value for name, value in options.items() if value is not None},
+        ids=ids,
+        options={name: value for name, value in decided.items() if value is not None},
         parts={kind: path for kind, path in parts.items() if path is not None},  # type: ignore[misc]
         runs=runs,
         owner=owner,
     )
     project = desk_of(folder, database, server).create(wish, lambda text: click.echo(text, err=True))
-    if project["state"] != "ready":
-        raise DataError(f"the project {project['slug']} is there, but could not be prepared: {project['reason']}")
     for sentence in sentences(project):
         click.echo(sentence, err=True)
     click.echo(project["slug"])

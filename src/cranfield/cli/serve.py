@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,23 +59,30 @@ def listening(command: Callable[..., None]) -> Callable[..., None]:
 @click.command("serve")
 @click.argument("folder", metavar="FOLDER|demo")
 @listening
-@click.option("--check", is_flag=True, help="Look whether everything stored is as it should be, and stop.")
-@click.option("--backup", metavar="NEW-FOLDER", help="Copy everything into a new folder, and stop.")
+@click.option("--check", is_flag=True, help="Look at the database and at every stored file (see above), and stop.")
+@click.option("--backup", metavar="NEW-FOLDER", help="Copy the database and all files into a new folder, and stop.")
 @click.option("--restore", metavar="BACKUP", help="Bring a backup into this folder, which is new or empty, and stop.")
-@click.option("--reset-link", metavar="NAME", help="Print a link that sets a password of an account anew, and stop.")
+@click.option(
+    "--reset-link",
+    metavar="NAME",
+    help="Print a link that sets a password of an account anew, and stop; --host, --port, --name as it is served.",
+)
 def command(
     folder: str, how: dict[str, Any], check: bool, backup: str | None, restore: str | None, reset_link: str | None
 ) -> None:
     """Serve projects in which people judge documents, in a browser.
 
-    FOLDER has all data of the server: the database (SQLite, unless --db names one of PostgreSQL), documents, runs and
-    releases. It is made when it is not there. `demo` makes a folder with a project to try. The first start prints a
-    link that makes the account of the admin, once. Others come by invitation.
+    FOLDER has all data of the server: the database (SQLite, unless --db names one of PostgreSQL), documents, uploads,
+    runs and releases. It is made when it is not there. `demo` makes a folder with a project to try. The first start
+    prints a link that makes the account of the admin, once. Others come by invitation.
 
     The server listens on this machine alone unless --host says otherwise, and then only with https. It runs until it
     is stopped (Ctrl-C, SIGTERM); what is under way is finished. One process serves a folder with SQLite.
 
-    A backup is a folder that can be served as it is; restored with --db it moves to PostgreSQL.
+    A backup is a folder that can be served as it is; restored with --db it moves to PostgreSQL. A folder with SQLite is
+    backed up while its server is stopped; with PostgreSQL it may run. --check looks at the form and integrity of the
+    database, at the log of who did what, at every judgement against its events, and at every file that the database
+    refers to: each is there, with its digest. The exit code is 3 when something is wrong.
 
     \b
     Examples:
@@ -150,7 +158,7 @@ def _there(settings: ServerSettings) -> None:
 
 
 def _check(settings: ServerSettings) -> None:
-    from cranfield.web.upkeep import examined
+    from cranfield.web.examining import examined
 
     _there(settings)
     wrong = 0
@@ -160,7 +168,22 @@ def _check(settings: ServerSettings) -> None:
             f"{'WRONG' if finding.wrong else 'ok   '} {finding.what}" + (f": {finding.wrong}" if finding.wrong else "")
         )
     if wrong:
-        raise DataError(f"{wrong} of the above is not as it should be: restore a backup, or ask for help")
+        raise DataError(f"{wrong} of the above {_not_right(wrong)}: restore a backup, or ask for help")
+
+
+def _not_right(count: int) -> str:
+    return "is not as it should be" if count == 1 else "are not as they should be"
+
+
+def _check_files(settings: ServerSettings, done: str) -> None:
+    """Looks at the files of a folder that was just written, so that nothing is taken for whole that is not."""
+    from cranfield.web.examining import examined_files
+
+    wrong = [finding for finding in examined_files(settings) if finding.wrong]
+    for finding in wrong:
+        click.echo(f"WRONG {finding.what}: {finding.wrong}")
+    if wrong:
+        raise DataError(f"{done}, but {len(wrong)} of its files {_not_right(len(wrong))}")
 
 
 def _backup(settings: ServerSettings, target: Path) -> None:
@@ -173,14 +196,18 @@ def _backup(settings: ServerSettings, target: Path) -> None:
         backup(store, settings.folder, target)
     finally:
         store.close()
-    click.echo(f"backup of {settings.folder} in {target}")
+    done = f"backup of {settings.folder} in {target}"
+    click.echo(done)
+    _check_files(replace(settings, folder=target, database=""), done)
 
 
 def _restore(settings: ServerSettings, source: Path) -> None:
     from cranfield.web.upkeep import restore
 
     restore(settings, source)
-    click.echo(f"restored {source} into {settings.folder}")
+    done = f"restored {source} into {settings.folder}"
+    click.echo(done)
+    _check_files(settings, done)
 
 
 def _reset_link(settings: ServerSettings, name: str) -> None:
@@ -197,4 +224,6 @@ def _reset_link(settings: ServerSettings, name: str) -> None:
             word = invite(connection, store.clock(), "reset", user=account.id)
     finally:
         store.close()
+    if not {"port", "host", "names"} & set(given()):
+        click.echo(f"the link is for a server on {settings.address}: else say --host, --port or --name", err=True)
     click.echo(f"{settings.address}/invite/{word}")

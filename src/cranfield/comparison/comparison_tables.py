@@ -31,10 +31,10 @@ def render(comparison: Comparison, format: str, *, simultaneous: bool = False, c
         return EXACT[format](comparison)
     if simultaneous:
         comparison = replace(comparison, panels=tuple(map(_together, comparison.panels)), simultaneous=True)
-    return written(_blocks(comparison, format, columns), format)
+    return written(blocks(comparison, format, columns), format)
 
 
-def _blocks(comparison: Comparison, format: str, columns: Sequence[str]) -> list[Block]:
+def blocks(comparison: Comparison, format: str, columns: Sequence[str] = ()) -> list[Block]:
     """The outcome in a sentence a measure, then the tables; in LaTeX what stands outside of them is a comment."""
     from cranfield.comparison.standing import verdict
 
@@ -47,10 +47,10 @@ def _blocks(comparison: Comparison, format: str, columns: Sequence[str]) -> list
     first, *others = tables
     reading = [legend(comparison, plain=format == "table"), column_legend(comparison, headers)]
     first = first._replace(grid=captioned(comparison, first.grid), below=(*first.below, *filter(None, reading)))
-    blocks: list[Block] = [Bullet(verdict(comparison, panel)) for panel in comparison.panels]
+    told: list[Block] = [Bullet(verdict(comparison, panel)) for panel in comparison.panels]
     for part in (first, *others):
-        blocks += [*([Title(part.title)] if part.title else []), part.grid, *map(Paragraph, part.below)]
-    return blocks
+        told += [*([Title(part.title)] if part.title else []), part.grid, *map(Paragraph, part.below)]
+    return told
 
 
 def _together(panel: Panel) -> Panel:

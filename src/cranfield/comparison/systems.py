@@ -154,17 +154,28 @@ def _one_seed_each(made: Comparison, collections: Mapping[str, Experiment | Resu
     return [Finding("one-seed", "seeds", message)]
 
 
+def check_baseline(baseline: str | None, systems: Sequence[str]) -> None:
+    """Refuses a baseline that is none of the systems.
+
+    >>> check_baseline("bm26", ["bm25"])
+    Traceback (most recent call last):
+    cranfield.errors.UsageError: no run 'bm26' to be the baseline; there is bm25
+    """
+    if baseline is not None and baseline not in systems:
+        are = "is" if len(systems) == 1 else "are"
+        raise UsageError(f"no run '{baseline}' to be the baseline; there {are} {some(systems, 20)}")
+
+
 def compare_results(evaluated: Mapping[str, Evaluated], measures: Sequence[Measure], question: Question) -> Comparison:
     """Compares what has been evaluated, collection by collection."""
     systems = tuple(next(iter(evaluated.values())).runs_of)
     if len(systems) < 2:
         raise UsageError("a comparison needs two systems or more; `cranfield evaluate` looks at one")
+    check_baseline(question.baseline, systems)
     if question.baseline is None:
         pairs = all_pairs(len(systems))
-    elif question.baseline in systems:
-        pairs = against(systems.index(question.baseline), len(systems))
     else:
-        raise UsageError(f"no run '{question.baseline}' to be the baseline; there are {some(systems, 20)}")
+        pairs = against(systems.index(question.baseline), len(systems))
     tests = tuple(find_test(name) for name in dict.fromkeys(question.tests or BY_RULE))
     if any(len(names) > 1 for evaluation in evaluated.values() for names in evaluation.runs_of.values()):
         if not question.by_rule:

@@ -25,6 +25,13 @@ void check_judging(const Judging& done, const Table& qrels, bool ties_in_input_o
     }
 }
 
+// How many hits there are of topics that were judged while they were read.
+std::size_t hits_of(const Table& run) {
+    std::size_t hits = 0;
+    for (const Topic& topic : run.topics()) hits += topic.end_hit - topic.first_hit;
+    return hits;
+}
+
 }  // namespace
 
 void Joiner::index(const Topic& judged) {
@@ -99,6 +106,7 @@ Joined join(const Table& run, const Table& qrels, bool ties_in_input_order, unsi
         Part& part = parts[p];
         Joiner joiner(qrels, ties_in_input_order);
         const std::size_t end = std::min(topics.size(), (p + 1) * topics_in_part);
+        if (judged) part.hits.reserve(hits_of(run));
         for (std::size_t t = p * topics_in_part; t < end; ++t) {
             const Topic* const answered = run.find(topics[t].id);
             if (answered && answered->hits) {

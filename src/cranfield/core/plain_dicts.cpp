@@ -1,5 +1,6 @@
 #include "plain_dicts.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <vector>
@@ -21,11 +22,12 @@ struct Entry {
     PyObject* value;
 };
 
-std::vector<Entry> entries_of(PyObject* dict) {
-    std::vector<Entry> entries(static_cast<std::size_t>(PyDict_Size(dict)));
+std::size_t size_of(PyObject* dict) { return static_cast<std::size_t>(PyDict_Size(dict)); }
+
+void list_entries(PyObject* dict, std::vector<Entry>& entries) {
+    entries.resize(size_of(dict));
     Py_ssize_t at = 0;
     for (Entry& entry : entries) PyDict_Next(dict, &at, &entry.key, &entry.value);
-    return entries;
 }
 
 // Text as UTF-8, at `to`, which has room for four bytes a character; how many they are, or 0 where it has halves of
@@ -76,8 +78,10 @@ Bytes id_of(PyObject* object, Arena& arena, std::vector<char>& room) {
 
 // The number that a float, an int of 64 bits or a bool is; NaN for anything else.
 double number_of(PyObject* object) {
-    if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
-    if (!PyLong_CheckExact(object) && !PyBool_Check(object)) return std::nan("");
+    if (PyFloat_CheckExact(object)) return PyFloat_AS_DOUBLE(object);
+    if (!PyLong_CheckExact(object) && !PyBool_Check(object)) {
+        return PyFloat_Check(object) ? PyFloat_AS_DOUBLE(object) : std::nan("");
+    }
     int overflow = 0;
     const long long whole = PyLong_AsLongLongAndOverflow(object, &overflow);
     return overflow ? std::nan("") : static_cast<double>(whole);
@@ -93,19 +97,19 @@ public:
     bool read(const Entry& topic) {
         const Bytes id = id_of(topic.key, block_.arena, room_);
         if (id.empty()) return false;
-        const std::vector<Entry> entries = entries_of(topic.value);
-        if (entries.empty()) return true;
+        list_entries(topic.value, entries_);
+        if (entries_.empty()) return true;
         block_.open(id);
         constexpr std::size_t ahead = 16;  // objects lie scattered: they are fetched while those before them are read
         constexpr std::size_t head = 40;   // bytes before the text of a str, about
-        for (std::size_t i = 0; i < entries.size(); ++i) {
-            if (i + ahead < entries.size()) {
-                const Entry& later = entries[i + ahead];
+        for (std::size_t i = 0; i < entries_.size(); ++i) {
+            if (i + ahead < entries_.size()) {
+                const Entry& later = entries_[i + ahead];
                 __builtin_prefetch(later.key);
                 __builtin_prefetch(reinterpret_cast<const char*>(later.key) + head);
                 __builtin_prefetch(later.value);
             }
-            if (!add(entries[i])) return false;
+            if (!add(entries_[i])) return false;
         }
         block_.finish_distinct(scratch_);
         if (joiner_) block_.judge_last(*joiner_);
@@ -125,21 +129,29 @@ private:
     const ValueKind kind_;
     std::optional<Joiner> joiner_;
     Scratch scratch_;
+    std::vector<Entry> entries_;
     std::vector<char> room_;
 };
 
 // Topics one after another that have about so many rows together.
-std::vector<std::size_t> cut(const std::vector<Entry>& topics) {
-    constexpr std::size_t rows_in_part = 1 << 14;
-    std::vector<std::size_t> ends;
+struct Part {
+    std::size_t first = 0, end = 0;  // topics
     std::size_t rows = 0;
+    std::size_t longest = 0;  // rows of its longest topic
+};
+
+std::vector<Part> cut(const std::vector<Entry>& topics) {
+    constexpr std::size_t rows_in_part = 1 << 14;
+    std::vector<Part> parts;
     for (std::size_t t = 0; t < topics.size(); ++t) {
-        rows += static_cast<std::size_t>(PyDict_Size(topics[t].value));
-        if (rows < rows_in_part && t + 1 < topics.size()) continue;
-        ends.push_back(t + 1);
-        rows = 0;
+        if (parts.empty() || parts.back().rows >= rows_in_part) parts.push_back({t, t, 0, 0});
+        Part& part = parts.back();
+        const std::size_t rows = size_of(topics[t].value);
+        part.end = t + 1;
+        part.rows += rows;
+        part.longest = std::max(part.longest, rows);
     }
-    return ends;
+    return parts;
 }
 
 }  // namespace
@@ -148,17 +160,20 @@ std::optional<Table> read_plain_dict(nb::dict outer, ValueKind kind, const Judgi
 #ifdef Py_GIL_DISABLED
     threads = 1;  // there the functions above take locks, which are those of Python's own threads
 #endif
-    const std::vector<Entry> topics = entries_of(outer.ptr());
+    std::vector<Entry> topics;
+    list_entries(outer.ptr(), topics);
     for (const Entry& topic : topics) {
         if (!PyDict_Check(topic.value)) return std::nullopt;
     }
-    const std::vector<std::size_t> ends = cut(topics);
+    const std::vector<Part> parts = cut(topics);
     std::vector<Block> blocks;
-    for (std::size_t p = 0; p < ends.size(); ++p) blocks.emplace_back(kind != ValueKind::grade);
+    for (std::size_t p = 0; p < parts.size(); ++p) blocks.emplace_back(kind != ValueKind::grade);
     std::atomic<bool> plain{true};
-    parallel_for(ends.size(), threads, [&](std::size_t p) {
+    parallel_for(parts.size(), threads, [&](std::size_t p) {
+        // Memory that is new costs as much as reading does: none is asked for twice.
+        blocks[p].reserve(judging.judgements ? parts[p].longest : parts[p].rows, false);
         TopicReader reader(blocks[p], kind, judging);
-        for (std::size_t t = p == 0 ? 0 : ends[p - 1]; t < ends[p] && plain; ++t) {
+        for (std::size_t t = parts[p].first; t < parts[p].end && plain; ++t) {
             if (!reader.read(topics[t])) plain = false;
         }
     });

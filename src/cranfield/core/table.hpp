@@ -28,6 +28,9 @@ struct Hits {
     // `judgement` is the number of a document's judgement among those of its topic, best first.
     std::vector<std::int64_t> rank, judgement, tie_first, tie_size;
     std::size_t size() const { return rank.size(); }
+    void reserve(std::size_t hits) {
+        for (auto* const numbers : {&rank, &judgement, &tie_first, &tie_size}) numbers->reserve(hits);
+    }
     void append(const Hits& from, std::size_t begin, std::size_t end);
 };
 

@@ -18,6 +18,10 @@ namespace cranfield {
 
 namespace {
 
+constexpr Bytes byte_order_mark = "\xEF\xBB\xBF";
+
+bool is_marked(Bytes text) { return text.substr(0, byte_order_mark.size()) == byte_order_mark; }
+
 struct Fields {
     std::vector<Bytes> at;
     int count() const { return static_cast<int>(at.size()); }
@@ -211,6 +215,7 @@ private:
             ++facts_.comments;
             return;
         }
+        if (new_topic && is_marked(topic)) fail(line, "mark", {});
         if (new_topic) look_where(topic);
         if (elsewhere_ && layout_.share > 0) return;  // it is looked at when the first share is read
         const Bytes doc = field(at.doc);
@@ -422,8 +427,7 @@ void let_go([[maybe_unused]] Bytes text) {
 }
 
 Bytes without_mark(Bytes text) {
-    constexpr Bytes byte_order_mark = "\xEF\xBB\xBF";
-    if (text.substr(0, 3) == byte_order_mark) text.remove_prefix(byte_order_mark.size());
+    if (is_marked(text)) text.remove_prefix(byte_order_mark.size());
     return text;
 }
 

@@ -78,7 +78,9 @@ def build_online_demo(
     rankings = JudgedRankings.of(collection.qrels, runs, [CONTROL, NEW], depth=model.depth)
     with timed(say) as done:
         for design, name in (("interleaving", INTERLEAVED), ("ab", AB)):
-            write_simulated(UserSimulation(rankings, model, population, design), str(root / name))  # type: ignore[arg-type]
+            simulation = UserSimulation(rankings, model, population, design)  # type: ignore[arg-type]
+            for note in write_simulated(simulation, str(root / name)).notes:
+                say(f"{root / name}: {note}")
         done(f"{users:,} simulated users, on interleaved lists and in an A/B test")
     with timed(say) as done:
         files = (str(root / INTERLEAVED / f"{table}.parquet") for table in ("impressions", "events"))

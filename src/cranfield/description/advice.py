@@ -39,9 +39,7 @@ class Grounds(NamedTuple):
     def judged(self) -> str:
         """How many documents are judged, where they are so few that measures look past them."""
         median = self.judgements.judged_per_topic.median
-        return (
-            f"{median:g} {'document' if median == 1 else 'documents'} a topic {'is' if median == 1 else 'are'} judged"
-        )
+        return f"{median:g} {'document a topic is' if median == 1 else 'documents a topic are'} judged (median)"
 
     def perfect(self, cutoff: int) -> float:
         """What a perfect run scores in P at a cutoff."""

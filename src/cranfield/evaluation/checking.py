@@ -12,7 +12,7 @@ from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.findings import Finding
 from cranfield.formats import distinct_names, read_qrels, read_run
 from cranfield.formats.datasets import is_dataset
-from cranfield.formats.faults import Faults, all_faults
+from cranfield.formats.faults import ALSO, OTHERS, Faults, all_faults
 from cranfield.formats.runs import named_runs
 from cranfield.judged import Judged
 from cranfield.tables import Run
@@ -82,4 +82,4 @@ def with_others(first: DataError, of_files: list[Faults]) -> DataError:
         return first
     if not others:
         return first.with_more(["This is the first fault; others may follow."])
-    return first.with_more(["Also:", *others, *(["Others may follow."] if more else [])])
+    return first.with_more([ALSO, *others, *([OTHERS] if more else [])])

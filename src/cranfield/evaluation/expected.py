@@ -67,7 +67,7 @@ def _certain(judged: Judged, policy: Policy) -> Judged:
     """Grades that are chances of 0 and 1 alone are judgements; the highest grade is 1 even if nothing has it."""
     if policy.grades != "probabilities":
         return judged
-    return replace(judged, pool=replace(judged.pool, max_grade=1.0, _cache={}))
+    return replace(judged, pool=replace(judged.pool, max_grade=1.0))
 
 
 def _by_likelihood(judged: Judged, measures: Sequence[Measure]) -> Floats:
@@ -87,7 +87,7 @@ def _by_likelihood(judged: Judged, measures: Sequence[Measure]) -> Floats:
     for last, step in enumerate(-np.diff(chance, axis=0)):
         if step.any():
             relevant = np.where(pool.grades < 0, pool.grades, level <= last)
-            known = replace(pool, grades=relevant, max_grade=1.0, _cache={})
+            known = replace(pool, grades=relevant, max_grade=1.0)
             total += step * _scores(replace(judged, pool=known, grade=relevant[judged.row]), measures)
     return total
 

@@ -12,6 +12,7 @@ import numpy as np
 from cranfield.errors import DataError, UsageError, all_told, plural, some
 from cranfield.formats import distinct_names, read_qrels, read_run, stem
 from cranfield.formats.format import Judging
+from cranfield.formats.given import is_file
 from cranfield.formats.kinds import KINDS
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.runs import is_ranked_run, named_runs, told_apart
@@ -336,7 +337,8 @@ class Experiment:
         pairs = side_by_side(made_or_wrong, sources, threads)
         wrong = [error for _, error in pairs if error is not None]
         if wrong:
-            raise wrong[0] if len(wrong) == 1 else all_told(wrong)
+            are_files = self._sources and all(is_file(source) for _, source in self._sources)
+            raise wrong[0] if len(wrong) == 1 else all_told(wrong, "file" if are_files else "run")
         return [cast("Made", made) for made, _ in pairs]
 
     def _read(self, source: NamedSource, judging: Judging | None, threads: int) -> Run:

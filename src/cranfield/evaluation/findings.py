@@ -206,7 +206,7 @@ def _score_of_finding_nothing(measures: Sequence[Measure]) -> str:
     return "scored 0 for every run"
 
 
-def _score_of_nothing(unanswered: Judged, measures: Sequence[Measure]) -> str:
+def score_of_nothing(unanswered: Judged, measures: Sequence[Measure]) -> str:
     """How topics without an answer are scored, in words: some measures give something to who retrieves nothing."""
     if not measures:
         return "scored 0 by most measures"
@@ -224,25 +224,58 @@ def of_run(run: Run, judged: Judged, policy: Policy | None = None, measures: Seq
     policy = policy or Policy()
     if not judged.answered.any():
         raise no_common_topic(run, judged.topics, policy.topic_set)
-    findings = _of_notes(run)
     wanted = judged.pool.has_relevant if policy.empty_topics == "drop" else True
     unanswered = np.flatnonzero(~judged.answered & wanted)
-    missing = [judged.topics[t] for t in unanswered]
-    if missing:
-        scored = _score_of_nothing(judged.select(unanswered[:LOOKED_AT]), measures)
-        done = {"qrels": scored, "common": "left out for every run", "run": "left out"}[policy.topics]
-        message = f"no answer to {plural(len(missing), 'judged topic')}, {done}: {some(missing)}"
-        findings.append(Finding("missing-topics", run.name, message))
     known = set(judged.topics)
-    extra = [] if policy.topic_set else [topic for topic in run.topics if topic not in known]  # a set leaves others out
-    if extra:
-        message = f"{plural(len(extra), 'topic')} without judgements, left out: {some(extra)}"
+    extra = [topic for topic in run.topics if topic not in known]
+    counts = JoinCounts(
+        missing=[judged.topics[t] for t in unanswered],
+        missing_count=len(unanswered),
+        missing_score=score_of_nothing(judged.select(unanswered[:LOOKED_AT]), measures) if len(unanswered) else "",
+        extra=extra,
+        extra_count=len(extra),
+        judged=len(judged.rank),
+        longest=int(judged.retrieved.max()),
+        tied_topics=tied_topic_count(judged, policy, measures),
+    )
+    of_rows = [*_looks_swapped(run, judged, policy), *_harmless_ties(run, judged, policy, measures)]
+    return of_counts(run, counts, policy, measures, of_rows)
+
+
+class JoinCounts(NamedTuple):
+    """What is to be known of a run beside judgements, to say what is odd of it: topics without an answer and how they
+    are scored, topics that nobody judged (the first of each, and how many), documents that are judged, the length of
+    the longest list, and the topics in which the order of ties decides."""
+
+    missing: Sequence[str]
+    missing_count: int
+    missing_score: str
+    extra: Sequence[str]
+    extra_count: int
+    judged: int
+    longest: int
+    tied_topics: int
+
+
+def of_counts(
+    run: Run, counts: JoinCounts, policy: Policy, measures: Sequence[Measure], of_rows: Sequence[Finding] = ()
+) -> list[Finding]:
+    """What is odd about a run, wherever it was joined with judgements; `of_rows` is what its rows alone tell."""
+    findings = _of_notes(run)
+    if counts.missing_count:
+        done = {"qrels": counts.missing_score, "common": "left out for every run", "run": "left out"}[policy.topics]
+        topics = plural(counts.missing_count, "judged topic")
+        message = f"no answer to {topics}, {done}: {some(counts.missing, count=counts.missing_count)}"
+        findings.append(Finding("missing-topics", run.name, message))
+    if counts.extra_count and not policy.topic_set:  # a set leaves others out
+        named = some(counts.extra, count=counts.extra_count)
+        message = f"{plural(counts.extra_count, 'topic')} without judgements, left out: {named}"
         findings.append(Finding("extra-topics", run.name, message, doubtful=False))
-    findings += nothing_judged(run, judged)
+    findings += nothing_judged(run, counts.judged)
     findings += of_ranks(run)
-    findings += _looks_swapped(run, judged, policy)
-    findings += _ties(run, judged, policy, measures)
-    findings += _beyond_the_lists(run, judged, measures)
+    findings += of_rows
+    findings += _ties(run, counts.tied_topics, policy, measures)
+    findings += _beyond_the_lists(run, counts.longest, measures)
     return findings
 
 
@@ -276,11 +309,12 @@ def of_runs(
     names: Sequence[str], paths: Sequence[str | None], findings: Sequence[Sequence[Finding]]
 ) -> Iterator[Finding]:
     """The findings of each run under the name that tells it from the others; and which files are given twice."""
-    first: dict[str, str] = {}
+    first: dict[tuple[int, int], str] = {}
     for name, path, of_one in zip(names, paths, findings, strict=True):
         yield from (finding._replace(source=name) for finding in of_one)
-        if path is not None and path != "-":
-            same = first.setdefault(os.path.realpath(path), name)
+        if path is not None and path != "-" and os.path.exists(path):
+            there = os.stat(path)
+            same = first.setdefault((there.st_dev, there.st_ino), name)
             if same != name:
                 yield Finding("same-file", name, f"the same file as {same}: is another one meant?")
 
@@ -308,32 +342,49 @@ def _looks_swapped(run: Run, judged: Judged, policy: Policy) -> list[Finding]:
     return [Finding("swapped", run.name, message)]
 
 
-def _ties(run: Run, judged: Judged, policy: Policy, measures: Sequence[Measure]) -> list[Finding]:
-    """Ties whose order is a convention: doubtful where documents of different grades change places with it."""
+def tied_topic_count(judged: Judged, policy: Policy, measures: Sequence[Measure]) -> int:
+    """In how many topics documents of different grades change places with the order of ties, and measures see it."""
     if policy.ties == "expected" or not np.any(judged.tie_size > 1):  # it counts every order
-        return []
-    from cranfield.measures.order_minded import has_extremes, minds_ties
+        return 0
+    from cranfield.measures.order_minded import minds_ties
 
     if policy.ties in ("best", "worst"):
-        scoring = [measure for measure in measures if measure.sign]  # of others no value is the best or the worst
-        other = [str(measure) for measure in scoring if not has_extremes(measure, policy.depth)]
-        if not other or not _tied_topics(judged, policy, measures):
-            return []
-        message = (
-            f"better grades {'first' if policy.ties == 'best' else 'last'} give {some(other)} the score of a possible "
-            "order of ties, which need not be the highest or the lowest of all orders"
-        )
-        return [Finding("ties", run.name, message)]
+        return _tied_topics(judged, policy, measures) if _without_extremes(policy, measures) else 0
     # A depth keeps some of the tied documents: their order is then something to every measure.
     minding = [measure for measure in measures if policy.depth is not None or minds_ties(measure)]
-    topics = _tied_topics(judged, policy, minding) if minding or not measures else 0
-    if topics:
+    return _tied_topics(judged, policy, minding) if minding or not measures else 0
+
+
+def _without_extremes(policy: Policy, measures: Sequence[Measure]) -> list[str]:
+    """The measures that better grades first or last give neither the highest nor the lowest score."""
+    from cranfield.measures.order_minded import has_extremes
+
+    scoring = [measure for measure in measures if measure.sign]  # of others no value is the best or the worst
+    return [str(measure) for measure in scoring if not has_extremes(measure, policy.depth)]
+
+
+def _ties(run: Run, topics: int, policy: Policy, measures: Sequence[Measure]) -> list[Finding]:
+    """Ties in some topics whose order is a convention, and counts."""
+    if not topics:
+        return []
+    if policy.ties in ("best", "worst"):
+        message = (
+            f"better grades {'first' if policy.ties == 'best' else 'last'} give "
+            f"{some(_without_extremes(policy, measures))} the score of a possible "
+            "order of ties, which need not be the highest or the lowest of all orders"
+        )
+    else:
         message = (
             f"documents of different grades have equal scores in {plural(topics, 'topic')}, and a convention decides "
             "which comes first: --ties expected (Policy(ties='expected') in Python) takes the mean over all orders"
         )
-        return [Finding("ties", run.name, message)]
-    if measures:
+    return [Finding("ties", run.name, message)]
+
+
+def _harmless_ties(run: Run, judged: Judged, policy: Policy, measures: Sequence[Measure]) -> list[Finding]:
+    """Ties whose order is nothing to any measure, told where nobody said which measures there are."""
+    decided = measures or policy.ties in ("best", "worst", "expected") or not np.any(judged.tie_size > 1)
+    if decided or tied_topic_count(judged, policy, measures):
         return []
     number, tied = int(run.table.tied().sum()), int(np.count_nonzero(judged.tie_size > 1))
     message = f"{plural(number, 'document')} tied in score, {tied:,} of them judged; none with one of another grade"
@@ -364,9 +415,8 @@ def _tied_topics(judged: Judged, policy: Policy, measures: Sequence[Measure]) ->
     return int(np.count_nonzero(np.bincount(judged.topic[first][matters])))  # np.unique loads masked arrays
 
 
-def _beyond_the_lists(run: Run, judged: Judged, measures: Sequence[Measure]) -> list[Finding]:
+def _beyond_the_lists(run: Run, longest: int, measures: Sequence[Measure]) -> list[Finding]:
     """Measures that look further down than any list of a run goes."""
-    longest = int(judged.retrieved.max())
     deeper = [str(measure) for measure in measures if (measure.parameters.get("cutoff") or 0) > longest]
     if not deeper:
         return []
@@ -374,19 +424,28 @@ def _beyond_the_lists(run: Run, judged: Judged, measures: Sequence[Measure]) -> 
     return [Finding("short-of-cutoff", run.name, message, doubtful=False)]
 
 
-def no_common_topic(run: Run, judged: Sequence[str], topic_set: TopicSet | None = None) -> DataError:
-    """What to say of a run that answers none of the judged topics: 0.0 would read as a bad system."""
+def no_common_topic(
+    run: Run,
+    judged: Sequence[str],
+    topic_set: TopicSet | None = None,
+    counts: tuple[int | None, int | None] = (None, None),
+) -> DataError:
+    """What to say of a run that answers none of the judged topics: 0.0 would read as a bad system.
+
+    `counts` are those of the run's topics and of the judged ones, where only the first are known.
+    """
     others, have = ("the judgements", "have") if topic_set is None else (topic_set.name, "has")
+    own, theirs = (some(topics, 3, count) for topics, count in zip((run.topics, list(judged)), counts, strict=True))
     return DataError(
-        f"no topic in common with {others}: the run has {some(run.topics, 3)}, {others} {have} {some(list(judged), 3)}",
+        f"no topic in common with {others}: the run has {own}, {others} {have} {theirs}",
         source=run.origin.path or run.name,
         remedy="Is this the right pair of files? Topic ids must be the same text: 0001 is not 1.",
     )
 
 
-def nothing_judged(run: Run, judged: Judged) -> list[Finding]:
+def nothing_judged(run: Run, judged: int) -> list[Finding]:
     """Says so if no document of a run is judged."""
-    if len(judged.rank):
+    if judged:
         return []
     message = "not one retrieved document is judged: are document ids written the same way in both files?"
     return [Finding("nothing-judged", run.name, message)]

@@ -95,7 +95,7 @@ def shown_pool(qrels: Qrels, pool: Pool, policy: Policy, heard: Opinions | None)
     if heard is not None and policy.judges == "majority":
         pool, _ = pool.regraded(heard.grades[0])
     highest = 1.0 if policy.grades == "probabilities" else pool.max_grade if heard is None else heard.highest
-    return replace(pool, max_grade=highest, _cache={})
+    return replace(pool, max_grade=highest)
 
 
 def of_judges(judges: Mapping[str, Given]) -> Qrels:
@@ -193,7 +193,7 @@ def scored(judged: Judged, measures: Sequence[Measure], policy: Policy, heard: O
     for grades, weight, judges_it in zip(heard.grades, heard.weights, heard.judged, strict=True):
         view = judged.regraded(grades)
         # The scale is that of all judges, even of one who never gave the highest grade.
-        view = replace(view, pool=replace(view.pool, max_grade=heard.highest, _cache={}))
+        view = replace(view, pool=replace(view.pool, max_grade=heard.highest))
         cubes, error = _scores(view, measures, policy, bounds)
         for sum_so_far, cube in zip(total, cubes, strict=True):
             sum_so_far += weight * cube

@@ -60,6 +60,12 @@ def check_inside(wanted: Sequence[str], judged: Sequence[str], topic_set: TopicS
 
 
 def told(topic_set: TopicSet, name: str, judged: int) -> Finding:
-    """That judgements count in part, so that nobody takes the numbers for those of all topics."""
-    message = f"{len(topic_set.topics):,} of {plural(judged, 'judged topic')} count: those of {topic_set.name}"
+    """That judgements count in part, so that nobody takes the numbers for those of all topics.
+
+    >>> [told(TopicSet(topics, "dev.txt"), "qrels", 12).message for topics in (["1"], ["1", "2"])]
+    ['1 of 12 judged topics counts: that of dev.txt', '2 of 12 judged topics count: those of dev.txt']
+    """
+    count = len(topic_set.topics)
+    which = "counts: that" if count == 1 else "count: those"
+    message = f"{count:,} of {plural(judged, 'judged topic')} {which} of {topic_set.name}"
     return Finding("topic-set", name, message, doubtful=False)

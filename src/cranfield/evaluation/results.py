@@ -15,7 +15,7 @@ from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import PrintedInNotebooks
 from cranfield.judged import Floats
 from cranfield.libraries import library
-from cranfield.measures import Measure, parse_measure
+from cranfield.measures import Measure, as_measures, parse_measure
 from cranfield.policy import Policy
 from cranfield.records import NamedTuple, dataclass
 
@@ -87,6 +87,7 @@ class Results(PrintedInNotebooks):
         qrels: Given | None = None,
         *,
         names: Sequence[str] = (),
+        measures: Sequence[str | Measure] = (),
         runs: GivenRuns = (),
         policy: Policy | None = None,
     ) -> Results:
@@ -95,7 +96,8 @@ class Results(PrintedInNotebooks):
 
         `policy` is the one under which they were made. With `qrels`, what is to be known of the judgements is told; a
         report needs the `runs` besides, whose documents it shows. Rows of a frame have no order: `names` are the runs
-        in theirs, the baseline of a gate first; without them runs stand as the alphabet has them.
+        in theirs, the baseline of a gate first, and `measures` the measures. Without them both stand as the alphabet
+        has them; those of `cranfield.spark.evaluate`, as it made the frame, as they were asked for, with its warnings.
 
         >>> import pandas
         >>> frame = pandas.DataFrame({"run": ["a", "b"], "topic": "1", "measure": "RR", "score": [0.5, 1.0]})
@@ -103,10 +105,11 @@ class Results(PrintedInNotebooks):
         {'a': {'RR': 0.5}, 'b': {'RR': 1.0}}
         """
         from cranfield.evaluation.findings import of_qrels
-        from cranfield.evaluation.scored_frames import Cube, inputs_of
+        from cranfield.evaluation.scored_frames import Cube, FrameFacts, inputs_of
 
-        policy = policy or Policy()
-        cube = Cube(frame, names, every_topic=policy.topics != "run")
+        policy, facts = policy or Policy(), FrameFacts.of(frame)
+        asked = as_measures(measures) if measures else facts.measures
+        cube = Cube(frame, names or facts.runs, asked, every_topic=policy.topics != "run")
         experiment = Experiment({} if qrels is None else qrels, runs, policy, rows=False)
         warnings: list[Finding] = []
         if qrels is not None:
@@ -119,7 +122,7 @@ class Results(PrintedInNotebooks):
             scores=cube.scores,
             policy=policy,
             inputs=inputs_of(experiment, cube.runs, len(cube.topics), judged=qrels is not None),
-            warnings=tuple(warnings),
+            warnings=tuple(dict.fromkeys([*warnings, *facts.warnings])),
             experiment=experiment,
         )
 

@@ -9,24 +9,49 @@ import numpy as np
 
 from cranfield.errors import ArgumentError, DataError, UsageError, some
 from cranfield.evaluation.experiment import Experiment, Input
+from cranfield.evaluation.findings import Finding
 from cranfield.formats import read_qrels
 from cranfield.judged import Floats, Integers
 from cranfield.libraries import library
 from cranfield.measures import Measure, parse_measure
+from cranfield.records import NamedTuple
 from cranfield.tables import describe_type
 
 if TYPE_CHECKING:
     import pyarrow
 
+_ATTACHED = "_cranfield_facts"  # a frame that is made of another, by a filter or a file, has not got it
 COLUMNS = ("run", "topic", "measure", "score")
 SOURCE = "the frame of scores"
+_LOG = "what was odd of its runs is not in it: spark.evaluate has written that to the log cranfield.spark"
+LOGGED = Finding("logged", SOURCE, _LOG, doubtful=False)
+
+
+class FrameFacts(NamedTuple):
+    """What the rows of a frame of scores do not say: the order of runs and measures, and what was odd of the inputs."""
+
+    runs: tuple[str, ...] = ()
+    measures: tuple[Measure, ...] = ()
+    warnings: tuple[Finding, ...] = ()
+
+    def attach(self, frame: object) -> None:
+        """Leaves them with a frame of Spark, for whoever makes results of it."""
+        setattr(frame, _ATTACHED, self)
+
+    @classmethod
+    def of(cls, frame: object) -> FrameFacts:
+        """Those of a frame; of one of Spark that has none, where warnings are."""
+        facts = getattr(frame, _ATTACHED, None)
+        if isinstance(facts, FrameFacts):
+            return facts
+        return cls(warnings=(LOGGED,)) if hasattr(frame, "toArrow") else cls()
 
 
 class Cube:
     """scores[run, measure, topic] of a frame, with the names of all three in order.
 
-    Rows of a frame have no order: runs stand as `names` has them, or by name as measures do, topics by number where all
-    are numbers.
+    Rows of a frame have no order: runs stand as `names` has them and measures as `measures` do, by name where nobody
+    says; topics by number where all are numbers.
 
     >>> import pyarrow as pa
     >>> rows = {"run": ["b", "a"], "topic": ["1", "1"], "measure": ["AP", "AP"], "score": [0.5, 0.25]}
@@ -35,15 +60,16 @@ class Cube:
     (('a', 'b'), [[[0.25]], [[0.5]]])
     """
 
-    def __init__(self, frame: Any, names: Sequence[str] = (), *, every_topic: bool) -> None:
+    def __init__(
+        self, frame: Any, names: Sequence[str] = (), measures: Sequence[Measure] = (), *, every_topic: bool
+    ) -> None:
         table = _table(frame)
-        runs, measures, topics = (
-            _numbered(table, name, names if name == "run" else ()) for name in ("run", "measure", "topic")
-        )
+        orders = {"run": list(names), "measure": [str(measure) for measure in measures], "topic": []}
+        runs, scored, topics = (_numbered(table, name, order) for name, order in orders.items())
         self.runs, self.topics = runs[0], topics[0]
-        self.measures: tuple[Measure, ...] = tuple(map(parse_measure, measures[0]))
-        self.scores: Floats = np.full((len(runs[0]), len(measures[0]), len(topics[0])), np.nan)
-        places = runs[1], measures[1], topics[1]
+        self.measures: tuple[Measure, ...] = tuple(map(parse_measure, scored[0]))
+        self.scores: Floats = np.full((len(runs[0]), len(scored[0]), len(topics[0])), np.nan)
+        places = runs[1], scored[1], topics[1]
         times = np.zeros(self.scores.shape, dtype=np.int64)
         np.add.at(times, places, 1)
         self._refuse(times > 1, "has two scores")
@@ -92,7 +118,8 @@ def _numbered(table: pyarrow.Table, name: str, names: Sequence[str]) -> tuple[tu
     found = encoded.dictionary.to_pylist()
     ordered = read_qrels({topic: {"-": 1} for topic in found}).topics if name == "topic" else sorted(found)
     if names and sorted(names) != ordered:
-        raise UsageError(f"names are those of the runs in the frame, each once, in any order: {some(ordered, 20)}")
+        which = "names are those of the runs" if name == "run" else "measures are those"
+        raise UsageError(f"{which} in the frame, each once, in any order: {some(ordered, 20)}")
     ordered = list(names) or ordered
     place = {one: number for number, one in enumerate(ordered)}
     number_of = np.array([place[one] for one in found], dtype=np.int64)

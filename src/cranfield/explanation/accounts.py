@@ -163,7 +163,7 @@ def _ranking(
     """A run's answer to a topic, with every document in it, and what is odd about the run as a whole."""
     if not all_topics.answered.any():
         raise findings.no_common_topic(run, qrels.topics)
-    odd = findings.nothing_judged(run, all_topics)
+    odd = findings.nothing_judged(run, len(all_topics.rank))
     judged = arranged(all_topics.select(np.array([qrels.topics.index(topic)])), policy)
     grades, retrieved = qrels.of(topic), run.of(topic)
     if not retrieved:
@@ -212,6 +212,7 @@ def _account(
         missed=_missed(trace.judged, ranking.known, rel),
         supposed_grade=grade,
         bounds=bounds,
+        highest_grade=max(measure.possible_grades(ranking.judged)),
         notes=notes,
     )
     contributions = [None] * trace.length if added is None else added.tolist()

@@ -68,6 +68,7 @@ class Account:
     missed: tuple[Missed, ...]
     supposed_grade: float  # that of an unjudged document in `if_relevant`
     bounds: tuple[float, float] | None
+    highest_grade: float  # that unjudged documents may have in `bounds`
     notes: tuple[str, ...]
     levels: tuple[tuple[float, float], ...] = ()  # of a mean over recall levels, each with its precision
 

@@ -139,7 +139,10 @@ def _bounds(account: Account, low: float, high: float) -> str:
     if account.measure.traits.bounds is None:
         supposition = "With the unjudged documents retrieved taken as relevant from the top or from the bottom"
         return f"{supposition}, {account.measure.on_topic} is {between}."
-    return f"Whatever unjudged documents retrieved may be, {account.measure.on_topic} is {between}."
+    # The bounds suppose grades of all judgements, the last column that of this topic.
+    higher = account.highest_grade > account.supposed_grade
+    may_be = f", up to grade {account.highest_grade:g}" if higher else ""
+    return f"Whatever unjudged documents retrieved may be{may_be}, {account.measure.on_topic} is {between}."
 
 
 def pair_grid(pair: SideBySide) -> Grid:

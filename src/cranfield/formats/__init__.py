@@ -19,7 +19,7 @@ from cranfield.formats.format import (
     Request,
     readable,
 )
-from cranfield.formats.given import is_file, is_frame, is_open
+from cranfield.formats.given import is_file, is_frame, is_open, to_be_collected
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.labels import NO_LABELS
 from cranfield.formats.reading import DEFAULT, Reading
@@ -194,7 +194,7 @@ def _read_memory(source: Given, label: str, request: Request) -> Parsed:
         return memory.read_arrays(cast("Arrays", source), label, request)
     if isinstance(source, Iterable) and not isinstance(source, bytes | bytearray | memoryview):
         return memory.read_records(cast("Records", source), label, request)
-    raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}")
+    raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}", *to_be_collected(source))
 
 
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")

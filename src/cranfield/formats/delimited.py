@@ -19,7 +19,7 @@ _FIRST_LINE = re.compile(rb"[^\r\n]*")
 
 def header(head: bytes, delimiter: str) -> list[str]:
     """The names on the first line."""
-    line = decode(head.splitlines()[0]) if head.splitlines() else ""
+    line = decode(_first_line(head))
     if delimiter == "," and '"' in line:
         import csv
 

@@ -13,6 +13,7 @@ from cranfield.formats.sources import open_source
 from cranfield.tables import Qrels, Run
 
 MOST_FAULTS = 20
+ALSO, OTHERS = "Also:", "Others may follow."  # lines before and after the faults that are told below the first
 MOST_BYTES = 1 << 28  # to read over and over again
 
 

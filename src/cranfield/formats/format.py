@@ -25,6 +25,27 @@ EXPECTED = (
     "a path, an open file, a dict of dicts, a data frame, a tuple (topics, documents, values) of arrays, "
     "or an iterable of records"
 )
+CAST = "Cast the column to floats first."
+_ARROW_TYPE = re.compile(r"has Arrow type '([^']*)'")
+_CASTABLE = re.compile("holds (text|decimals|categories); a score or grade is")
+# Of types that Arrow's C data interface writes so; whole numbers are told only where they stand for categories.
+_ARROW_WORDS = (
+    *((code, "text") for code in ("u", "U", "vu")),
+    *((code, "bytes") for code in ("z", "Z", "vz", "w:")),
+    *((code, "lists") for code in ("+l", "+L", "+vl", "+vL", "+w")),
+    *((code, "floats") for code in "efg"),
+    *((code, "categories") for code in "cCsSiIlL"),
+    ("d:", "decimals"),
+    ("td", "dates"),
+    ("ts", "times with a date"),
+    ("tt", "times of day"),
+    ("tD", "durations"),
+    ("ti", "durations"),
+    ("+s", "structs"),
+    ("+m", "maps"),
+    ("b", "booleans"),
+    ("n", "nothing but missing values"),
+)
 IN_GROUPS = (
     "\n    If there are several subtopics or several judges to a topic, say so: --judgements subtopics or judges "
     "(judgements=… in Python)."
@@ -259,6 +280,9 @@ def text_error(error: CoreError, source: str, request: Request, layout: str, lab
         remedy = 'Inside quotes, write " as ""; a field may not run over the end of the line.'
     elif code == "long-line":
         message = "a line of more than 4 GB"
+    elif code == "mark":
+        message = "a byte order mark in front of a topic"
+        remedy = "Files that begin with one were joined here: take the marks out, as by sed 's/^\\xef\\xbb\\xbf//'."
     elif code == "nul":
         message = f"NUL byte at offset {fault['offset']:,}"
         remedy = "This is not text, or it is UTF-16: convert it with iconv -f UTF-16 -t UTF-8."
@@ -361,8 +385,9 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
     code, fault = error.args
     kind = request.kind
     if code == "frame":
-        message = fault["message"]
-        return ArgumentError(f"{source}: {message}", *([IDS] if "ids are" in message else []))
+        message = _ARROW_TYPE.sub(lambda found: f"holds {arrow_words(found[1])}", fault["message"])
+        remedy = [IDS] if "ids are" in message else [CAST] if _CASTABLE.search(message) else []
+        return ArgumentError(f"{source}: {message}", *remedy)
     if code == "duplicate":
         return DataError(
             f"topic '{shorten(fault['topic'])}' has document '{shorten(fault['doc'])}' twice, with the {kind}s "
@@ -374,6 +399,15 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
     in_table = f"row {fault['row']} (counting from 0), column '{fault['column']}'"
     where = entry if fault["column"] == "dict" else in_table
     return DataError(f"{where}: {row_problem(code, kind, entry)}", source=source)
+
+
+def arrow_words(code: str) -> str:
+    """What a column of a frame holds whose type Arrow has this code for.
+
+    >>> [arrow_words(code) for code in ("u", "d:9,3", "+l", "tsu:UTC", "tdD", "c", "w:4")]
+    ['text', 'decimals', 'lists', 'times with a date', 'dates', 'categories', 'bytes']
+    """
+    return next((words for prefix, words in _ARROW_WORDS if code.startswith(prefix)), f"what Arrow calls '{code}'")
 
 
 def row_problem(code: str, kind: str, entry: str) -> str:

@@ -64,6 +64,11 @@ def is_frame(source: Given) -> TypeIs[ArrowStream]:
     return hasattr(source, "__arrow_c_stream__")
 
 
+def to_be_collected(source: object) -> list[str]:
+    """What to do with a frame that is only asked for, as a LazyFrame of polars is."""
+    return ["Its rows are not read yet: call .collect()."] if hasattr(source, "collect") else []
+
+
 def is_pandas(source: Given) -> TypeGuard[pandas.DataFrame]:
     """Whether this is a data frame of pandas, which needs pyarrow to be read as any other."""
     return hasattr(source, "iloc")

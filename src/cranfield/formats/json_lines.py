@@ -22,6 +22,7 @@ from cranfield.formats.format import (
     Writer,
     collapsed_note,
     decode,
+    is_number,
     row_error,
     several_tags_note,
     table_format,
@@ -37,6 +38,7 @@ from cranfield.tables import Run
 if TYPE_CHECKING:
     from cranfield.formats.given import Json
 
+QUOTED = "It is in quotes, and so it is text: write the number without them."
 _FIRST_LINE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*(\{[^\r\n]*)")
 
 
@@ -116,6 +118,8 @@ def _read_in_python(data: Buffer, source: str, request: Request) -> Parsed:
         if fault:
             others = (_value_of(other, wanted[2]) for other in lines[number:])
             remedy, option = remedies([row[2], *others], request.labels) if fault.startswith("grade") else (None, None)
+            if remedy is None and isinstance(row[2], str) and is_number(row[2]):
+                remedy = QUOTED
             raise DataError(fault, source=source, line=number, text=line, remedy=remedy, option=option)
         for column, value in zip(rows, row, strict=True):
             column.append(value)

@@ -173,8 +173,9 @@ def _zstd_ends(stored: Stored, compression: Compression) -> Iterator[int]:
     view, at = memoryview(stored), 0
     while compression.magic.match(view[at : at + 4]):
         try:
-            at += zstd.get_frame_size(view[at:])
-        except zstd.ZstdError:  # cut short, or damaged
+            # All of a frame is looked at to find its end: not of one that is too large for a group.
+            at += zstd.get_frame_size(view[at : at + MOST_GROUP])
+        except zstd.ZstdError:  # larger, cut short, or damaged
             return
         yield at
 

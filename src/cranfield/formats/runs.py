@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from cranfield.errors import ArgumentError, UsageError
 from cranfield.formats import distinct_names, read_run
-from cranfield.formats.given import is_open
+from cranfield.formats.given import is_open, to_be_collected
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.tables import Run, describe_type
 
@@ -80,6 +80,7 @@ def _is_one_run(runs: Mapping[str, Given | Sequence[Given]] | Nested) -> bool:
     if runs and not known and not ranked:
         raise ArgumentError(
             "expected {topic: {document: score}}, {topic: [document, …]} or {name: run}, but a value is "
-            f"{'a list of runs' if isinstance(first, list) else describe_type(first)}"
+            f"{'a list of runs' if isinstance(first, list) else describe_type(first)}",
+            *to_be_collected(first),
         )
     return ranked or not runs

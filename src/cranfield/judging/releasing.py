@@ -336,8 +336,15 @@ class Support(NamedTuple):
     findings: tuple[Finding, ...]
 
 
-def support(release: ReleasedJudgements, runs: GivenRuns | None = None, measure: str | None = None) -> Support:
+def support(
+    release: ReleasedJudgements,
+    runs: GivenRuns | None = None,
+    measure: str | None = None,
+    *,
+    depth: int | None = None,
+) -> Support:
     """What the judgements can support, before they are released: as `describe` has it, and leaving out each run.
+    `depth` is how far runs were pooled, where that is known.
 
     >>> from cranfield.judging.events import Event, moment
     >>> from cranfield.judging.state import state_of
@@ -352,7 +359,8 @@ def support(release: ReleasedJudgements, runs: GivenRuns | None = None, measure:
         return Support(description, None, release.findings)
     try:
         experiment = Experiment(release.grades, runs)
-        analysis = analyse(experiment, measure=measure or ("AP" if low == 1 else f"AP(rel={low})"), rel=low)
+        named = measure or ("AP" if low == 1 else f"AP(rel={low})")
+        analysis = analyse(experiment, measure=named, rel=low, depth=depth)
     except CranfieldError as error:
         message = f"what leaving out a run would change can't be told: {error}"
         return Support(description, None, (*release.findings, Finding("no-analysis", "judgements", message)))

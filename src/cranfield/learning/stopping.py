@@ -49,7 +49,7 @@ def stop_rules(
     consecutive: True, the last 50 documents were not relevant; the rule asks for 50
     target test: False, recall below 95% has p = 0.485; the rule asks for less than 0.05
     sample: None, no sample was drawn: nothing is known of what is missed
-    budget: False, 53 of 200 judgements are made
+    budget: False, the budget is 200 documents; 53 are judged
     """
     if len(judged) > total:
         raise UsageError(f"{len(judged):,} documents are judged, but there are only {total:,}")
@@ -123,8 +123,9 @@ def _by_sample(estimate: RecallEstimate | None, target: float) -> StopRule:
 
 
 def _within_budget(judged: int, total: int, budget: int | None) -> StopRule:
+    are = "is" if judged == 1 else "are"
     if budget is None:
-        says = f"no budget is set; {judged:,} of {plural(total, 'document')} are judged"
+        says = f"no budget is set; {judged:,} of {plural(total, 'document')} {are} judged"
         return StopRule(rule="budget", met=None, value=float(judged), says=says)
-    says = f"{judged:,} of {plural(budget, 'judgement')} are made"
+    says = f"the budget is {plural(budget, 'document')}; {judged:,} {are} judged"
     return StopRule(rule="budget", met=judged >= budget, value=float(judged), says=says)

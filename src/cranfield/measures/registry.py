@@ -268,7 +268,7 @@ class Measure:
             raise UsageError(f"{self.name} has no bounds: what an unjudged document may be besides its grade is open")
         from cranfield.measures.bounded import by_climbing, by_search
 
-        grades = self._possible_grades(judged)
+        grades = self.possible_grades(judged)
         if self.searches_bounds:
             return by_climbing(judged, self.per_topic, np.array(grades))
         worth: dict[float, float] = self._table_of_gains()
@@ -279,7 +279,7 @@ class Measure:
         """Whether more relevance may lower the value: its bounds are then not proven to be the widest in long lists."""
         return self.traits.may_hurt or any(value < 0 for value in self._table_of_gains().values())
 
-    def _possible_grades(self, judged: Judged) -> list[float]:
+    def possible_grades(self, judged: Judged) -> list[float]:
         """The grades in use, which an unjudged document may have: of the judgements, and those the measure names."""
         named = [self.parameters.get("rel"), self.parameters.get("max_grade"), *self._table_of_gains()]
         grades = {0.0, judged.pool.max_grade, *judged.pool.grades.tolist(), *(g for g in named if g is not None)}

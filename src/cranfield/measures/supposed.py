@@ -35,7 +35,7 @@ def if_not_relevant(measure: Measure, trace: Trace, rank: int) -> float | None:
         of_subtopics = columns["subtopics"].copy()
         of_subtopics[row] = np.where(np.isnan(of_subtopics[row]), np.nan, 0.0)
         columns["subtopics"] = of_subtopics
-    other = replace(judged, pool=replace(pool, columns=columns, _cache={})).regraded(grades)
+    other = replace(judged, pool=replace(pool, columns=columns)).regraded(grades)
     return trace.value - _value(measure, other, pool.max_grade)
 
 
@@ -65,7 +65,7 @@ def if_relevant(measure: Measure, trace: Trace, rank: int, grade: float, tie: tu
 
 def _value(measure: Measure, judged: Judged, highest: float) -> float:
     """The highest grade stays that of all judgements, whatever becomes of one document."""
-    return float(measure.per_topic(replace(judged, pool=replace(judged.pool, max_grade=highest, _cache={})))[0])
+    return float(measure.per_topic(replace(judged, pool=replace(judged.pool, max_grade=highest)))[0])
 
 
 def with_judgement(judged: Judged, rank: int, grade: float, tie: tuple[int, int]) -> Judged:
@@ -84,7 +84,6 @@ def with_judgement(judged: Judged, rank: int, grade: float, tie: tuple[int, int]
         offsets=np.array([0, len(grades) + 1]),
         grades=_with(grades, row, grade),
         columns={},
-        _cache={},
     )
     return replace(
         judged,

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from cranfield.online.arrow_columns import arrow_table
 from cranfield.online.logs import Logs
 from cranfield.online.moments_files import Aggregate, Excluded
+from cranfield.online.seen_events import unseen_actions
 from cranfield.online.unit_parts import UnitParts, check_segments
 from cranfield.online.unit_quantiles import with_quantiles
 from cranfield.online.unit_sums import UnitSums
@@ -21,8 +21,8 @@ from cranfield.online.units import (
     PRE,
     CountedUnits,
     UnitTable,
+    arms_in_log,
     check_any,
-    check_arms,
     counted_units,
     with_assigned,
     with_caps,
@@ -52,6 +52,8 @@ def aggregate(logs: Logs, trial: Trial, *, parts: Sequence[str] = EVERY_PART) ->
     rows = sums.collected(with_excluded=True)
     queries, events = (int(rows.column(name).to_numpy().sum()) for name in COUNTED)
     found = _complete(rows, sums)
+    empty = set(trial.arms) - set(found.units.arms)
+    source, arms = arms_in_log(logs, trial) if empty else ("", ())
     made = UnitParts(sums, found)
     slices = made.whole()
     if "triggered" in parts:
@@ -69,11 +71,15 @@ def aggregate(logs: Logs, trial: Trial, *, parts: Sequence[str] = EVERY_PART) ->
         units=len(found.units.arms),
         queries=queries - sum(part.queries for part in found.excluded),
         events=events - sum(part.events for part in found.excluded),
-        excluded=(*found.excluded, *_unmatched(logs, events)),
+        excluded=(*found.excluded, *_unmatched(sums.seen.total, events)),
         covariates=tuple(f"{PRE}{name}" for name in trial.covariates),
         capped=dict(found.capped),
         unknown_covariates=dict(found.unknown),
         rough_quantiles=found.cut,
+        actions=dict(sums.seen.actions),
+        unseen=unseen_actions(logs, sums.metrics, sums.seen),
+        arms_from=source,
+        arms_seen=arms,
     )
 
 
@@ -83,15 +89,11 @@ def _complete(rows: Any, sums: UnitSums) -> CountedUnits:
     found = counted_units(rows, list(sums.columns), assigned=logs.assignments is not None)
     found = with_assigned(found, logs, trial)
     check_any(found, logs)
-    check_arms(found, logs, trial)
     return with_covariates(with_caps(with_quantiles(found, sums), trial), logs, trial)
 
 
-def _unmatched(logs: Logs, matched: int) -> list[Excluded]:
+def _unmatched(count: int, matched: int) -> list[Excluded]:
     """Events that belong to no query of the log, or came too late."""
-    import narwhals as nw
-
-    count = int(arrow_table(logs.events.select(nw.len().alias("n"))).column("n")[0].as_py())
     reason = "events without a query, duplicates or late ones"
     return [Excluded(reason, 0, 0, count - matched)] if count > matched else []
 

@@ -94,6 +94,9 @@ def scanned(connection: Any, paths: Sequence[str]) -> Any:
         known = ", ".join(SUFFIXES)
         raise DataError(f"is no file of a log: its name ends in {known}, or that and .gz or .zst", source=paths[0])
     form = forms.pop()
+    if not any(os.path.getsize(path) for path in paths):
+        names = ", not even the names of columns" if form == "csv" else ""
+        raise DataError(f"is empty: it has nothing{names}", source=paths[0])
     try:
         if form == "parquet":
             return connection.read_parquet(list(paths), union_by_name=True)

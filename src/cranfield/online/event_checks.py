@@ -11,6 +11,8 @@ from cranfield.online.log_report import LogProblem
 if TYPE_CHECKING:
     from cranfield.online.log_checks import LogQuestions
 
+UNLIKELY = 0.001  # the chance that an arm has no event, from which on something else is likelier
+
 
 def _of_queries(holds: str) -> str:
     """Events of queries for which something holds; each once, even where a query stands in several rows."""
@@ -75,6 +77,13 @@ def _duplicates(asking: LogQuestions) -> Iterator[LogProblem]:
 
 
 def _actions(asking: LogQuestions) -> Iterator[LogProblem]:
+    queries = asking.sizes["impressions"]
+    if not asking.sizes["events"] and queries:
+        message = f"there is no event at all after {queries:,} queries: nobody clicked, or nothing was written down"
+        source = asking.logs.sources.get("events", "events")
+        yield LogProblem("no-clicks", "events", source, message, queries, queries, (), "metrics of clicks are 0")
+        return
+    yield from _silent_arms(asking)
     if asking.sizes["events"] and not asking.number("SELECT count(*) FROM events WHERE action = 'click'"):
         rows = "SELECT DISTINCT action AS x FROM events"
         yield from asking.found(
@@ -86,6 +95,24 @@ def _actions(asking: LogQuestions) -> Iterator[LogProblem]:
     yield from asking.found(
         "clicks-by-another-name", "events", rows, "actions look like click and are not", "not counted as clicks"
     )
+
+
+def _silent_arms(asking: LogQuestions) -> Iterator[LogProblem]:
+    """Arms without any event, where as many queries of the others would hardly have had none."""
+    if asking.has("assignments") and asking.has_unit:
+        of = f"SELECT i.query_id, a.variant AS arm FROM impressions i JOIN assignments a ON i.{asking.unit} = a.unit_id"
+    elif asking.has("impressions", "variant"):
+        of = "SELECT query_id, variant AS arm FROM impressions"
+    else:
+        return
+    followed = f"SELECT arm, query_id IN (SELECT query_id FROM events) AS followed FROM ({of}) WHERE arm IS NOT NULL"
+    arms = f"SELECT arm, count(*) AS n, count(*) FILTER (followed) AS hits FROM ({followed}) GROUP BY arm"
+    rate = "sum(hits) OVER () / (1 + sum(n) FILTER (hits > 0) OVER ())"  # of arms with events, and never 1
+    rows = f"SELECT arm AS x FROM (SELECT *, {rate} AS rate FROM ({arms})) "
+    rows += f"WHERE hits = 0 AND pow(1 - rate, n) < {UNLIKELY}"
+    told = asking.number(f"SELECT count(*) FROM ({arms})")
+    done = "counted as they are: look whether its events were written down"
+    yield from asking.found("arms-without-events", "events", rows, "an arm has no event at all", done, of=told)
 
 
 def _times(asking: LogQuestions) -> Iterator[LogProblem]:
@@ -112,7 +139,8 @@ def _ranks(asking: LogQuestions) -> Iterator[LogProblem]:
         if from_0 > from_1:
             rows = "SELECT query_id || ' ' || rank AS x FROM events WHERE rank IS NOT NULL"
             message = f"ranks count from 0: {from_0:,} fit the lists so, {from_1:,} if they counted from 1"
-            yield from asking.found("rank-base", "events", rows, message, "taken as they are: add 1 to each")
+            done = "metrics of ranks are refused: add 1 to each"
+            yield from asking.found("rank-base", "events", rows, message, done)
             return
         other = "list_contains(i.docs, e.doc_id) AND e.rank IS NOT NULL AND i.docs[e.rank] IS DISTINCT FROM e.doc_id"
         rows = f"SELECT e.query_id || ' ' || e.rank AS x {_of_queries(other)}"
@@ -130,7 +158,7 @@ def _ranks(asking: LogQuestions) -> Iterator[LogProblem]:
             "events",
             rows,
             "the rank is 0: ranks count from 1",
-            "taken as they are: add 1 to each if all count from 0",
+            "metrics of ranks are refused: add 1 to each if all count from 0",
         )
     rows = "SELECT query_id || ' ' || rank AS x FROM events WHERE rank < 0"
-    yield from asking.found("impossible-rank", "events", rows, "the rank is below 0", "taken as it is")
+    yield from asking.found("impossible-rank", "events", rows, "the rank is below 0", "metrics of ranks are refused")

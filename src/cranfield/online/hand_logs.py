@@ -72,7 +72,7 @@ def _tables(lists: tuple[HandQuery, ...]) -> dict[str, Any]:
         for event in followed:
             own = {name: value for name, value in event.items() if name != "after"}
             events.append({"query_id": f"q{number:06d}", "ts": at + event.get("after", 1.0)} | own)
-    nothing = {"query_id": "none", "ts": 0.0, "action": "none", "rank": 0, "dwell_s": 0.0, "value": 0.0}
+    nothing = {"query_id": "none", "ts": 0.0, "action": "none", "rank": 1, "dwell_s": 0.0, "value": 0.0}
     return {"impressions": pa.Table.from_pylist(_even(impressions)), "events": pa.Table.from_pylist([nothing, *events])}
 
 

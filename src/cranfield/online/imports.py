@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -15,6 +14,7 @@ from cranfield.errors import DataError, UsageError, either, plural
 from cranfield.formats import touched
 from cranfield.formats.output import whole_file
 from cranfield.libraries import library
+from cranfield.online.log_folders import log_folder
 from cranfield.online.log_tables import TABLES
 from cranfield.registry import Entry, Registry
 
@@ -81,13 +81,9 @@ def import_logs(format: str, files: Sequence[str], folder: str, *, to: str = "pa
     notes = Notes()
     for file in files:
         touched.reads(file)  # before anything is made where one of them may stand
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror or error}", source=folder) from None
-    places = {name: os.path.join(folder, f"{name}.{to}") for name in ("impressions", "events")}
     counts: Counter[str] = Counter()
     with ExitStack() as open_files:
+        places = open_files.enter_context(log_folder(folder, [f"{name}.{to}" for name in ("impressions", "events")]))
         kind = _ParquetWriter if to == "parquet" else _LineWriter
         writers = {name: kind(open_files, place, name) for name, place in places.items()}
         for row in read(files, notes):

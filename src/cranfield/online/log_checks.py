@@ -92,8 +92,11 @@ class _Check(LogQuestions):
         from cranfield.online.unit_checks import unit_problems
 
         sizes = tuple(LogSize(name, self.logs.sources.get(name, name), rows) for name, rows in self.sizes.items())
+        from cranfield.online.plan_checks import plan_problems
+
         problems = (*self.values(), *self.queries(), *event_problems(self), *unit_problems(self))
         trial = self.trial
+        problems += tuple(plan_problems(self, trial)) if trial is not None else ()
         return LogReport(
             sizes, problems, None if trial is None else trial.name, None if trial is None else trial.digest
         )
@@ -145,7 +148,11 @@ class _Check(LogQuestions):
             yield from self.found("no-time-zone", table, rows, message, "taken for UTC", doubtful=False)
 
     def queries(self) -> Iterator[LogProblem]:
-        """Queries that are there twice, lists that are empty, and queries that do not belong to the trial."""
+        """No queries at all; those that are there twice, lists that are empty, those that are not of the trial."""
+        if not self.sizes["impressions"]:
+            source = self.logs.sources.get("impressions", "impressions")
+            message = "the impressions have no rows"
+            yield LogProblem("no-queries", "impressions", source, message, 0, 0, (), "nothing can be analysed")
         elsewhere = "false"  # a query may be in several experiments, with a row for each
         if self.trial is not None and self.has("impressions", "experiment"):
             elsewhere = f"coalesce(experiment <> {_text(self.trial.name)}, false)"

@@ -71,7 +71,7 @@ def read_logs(source: Any, *, threads: int | None = None) -> Logs:
             raise UsageError(f"there is no table '{name}': a log has {', '.join(TABLES)}")
     for name in NEEDED:
         if name not in given:
-            raise DataError(f"has no {name}", source=str(source) if isinstance(source, str) else "the log")
+            raise _without(name, given, source)
     kinds = {_library(value) for value in given.values()}
     if kinds in ({"polars"}, {"pyspark"}):  # what is asked of these frames is computed where they are
         frames = _alike({name: _conformed_frame(frame, name) for name, frame in given.items()})
@@ -84,6 +84,19 @@ def read_logs(source: Any, *, threads: int | None = None) -> Logs:
 
     frames = _alike({name: nw.from_native(relation) for name, relation in made.items()})
     return Logs(**frames, sources=labels, connection=connection, raw=raw)
+
+
+def _without(table: str, given: Mapping[str, Any], source: Any) -> DataError:
+    """A table is missing: which, and what to name."""
+    if isinstance(source, str | os.PathLike):
+        return DataError(f"has no {table}", source=os.fspath(source), remedy=f"It needs a file {_called(table)}.")
+    there = f"the log has {' and '.join(given) or 'nothing'} and no {table}"
+    remedy = f"Name a file {_called(table)} too, or the folder that has all of them."
+    return DataError(there, source=next(iter(_sources(given).values()), "the log"), remedy=remedy)
+
+
+def _called(table: str) -> str:
+    return f"{table}.parquet, {table}.jsonl or {table}.csv"
 
 
 def _in_folder(folder: str) -> dict[str, Any]:
@@ -109,6 +122,16 @@ def _in_folder(folder: str) -> dict[str, Any]:
         if files:
             found[table] = files
     return found
+
+
+def logs_named(paths: Sequence[str]) -> Any:
+    """What `read_logs` takes of the names on a command line: a folder, or files by the table that each is of.
+
+    >>> logs_named(["examples"]), logs_named(["examples/events.jsonl"])
+    ('examples', {'events': ['examples/events.jsonl']})
+    """
+    is_folder = len(paths) == 1 and (os.path.isdir(paths[0]) or not engine.form_of(paths[0]))
+    return paths[0] if is_folder else tables_of(paths)
 
 
 def tables_of(files: Sequence[str]) -> dict[str, list[str]]:

@@ -66,7 +66,9 @@ class Aggregate:
 
     `slices` has the moments, of which `whole` are those of all units. `excluded` says what was left out and why,
     `capped` how many units of each metric were cut at its cap, `unknown_covariates` how many units have no value of a
-    covariate and count as 0, `rough_quantiles` which quantiles have too few units.
+    covariate and count as 0, `rough_quantiles` which quantiles have too few units. `actions` are those of the log, with
+    their events, and `unseen` the action of each metric that counts one it has not. Where an arm has no units,
+    `arms_from` is the file that says who is in which, and `arms_seen` are the arms that it has.
 
     >>> from cranfield.online import aggregate, read_logs, read_trial
     >>> found = aggregate(read_logs("examples"), read_trial("examples/experiment.toml"))
@@ -88,6 +90,10 @@ class Aggregate:
     capped: Mapping[str, int] | None = None
     unknown_covariates: Mapping[str, int] | None = None
     rough_quantiles: tuple[str, ...] = ()
+    actions: Mapping[str, int] | None = None
+    unseen: Mapping[str, str] | None = None
+    arms_from: str = ""
+    arms_seen: tuple[str, ...] = ()
 
     @property
     def whole(self) -> dict[str, Moments]:
@@ -129,6 +135,10 @@ class Aggregate:
             "capped": dict(self.capped or {}),
             "unknown_covariates": dict(self.unknown_covariates or {}),
             "rough_quantiles": list(self.rough_quantiles),
+            "actions": None if self.actions is None else dict(self.actions),
+            "unseen": None if self.unseen is None else dict(self.unseen),
+            "arms_from": self.arms_from,
+            "arms_seen": list(self.arms_seen),
             "slices": [{"by": s.by, "value": s.value, "arm": s.arm, **s.moments.to_plain()} for s in self.slices],
         }
 
@@ -197,6 +207,10 @@ def _of_plain(document: dict[str, Any], path: str) -> Aggregate:
         capped=dict(document.get("capped", {})),
         unknown_covariates=dict(document.get("unknown_covariates", {})),
         rough_quantiles=tuple(document.get("rough_quantiles", ())),
+        actions=None if document.get("actions") is None else dict(document["actions"]),
+        unseen=None if document.get("unseen") is None else dict(document["unseen"]),
+        arms_from=str(document.get("arms_from", "")),
+        arms_seen=tuple(document.get("arms_seen", ())),
     )
 
 
@@ -245,7 +259,15 @@ def added(parts: Sequence[Aggregate]) -> Aggregate:
         ),
         capped=_summed([part.capped for part in parts]),
         unknown_covariates=_summed([part.unknown_covariates for part in parts]),
+        actions=_summed([part.actions for part in parts]),
+        unseen={name: action for name, action in (first.unseen or {}).items() if _in_all(name, parts)},
+        arms_seen=tuple(dict.fromkeys(arm for part in parts for arm in part.arms_seen)),
     )
+
+
+def _in_all(name: str, parts: Sequence[Aggregate]) -> bool:
+    """Whether the action that a metric counts is in none of them."""
+    return all(name in (part.unseen or {}) for part in parts)
 
 
 def _summed(counts: Sequence[Mapping[str, int] | None]) -> dict[str, int]:

@@ -34,12 +34,12 @@ def is_of_tables(files: Sequence[File]) -> bool:
 
 def table_lines(files: Sequence[File], odd: list[Finding]) -> tuple[Iterator[LogLine], str]:
     """The rows of the tables of a log, in the order of time; `odd` gets what is to be told of them."""
-    from cranfield.online.logs import read_logs, tables_of
+    from cranfield.online.logs import logs_named, read_logs
 
     if not all(isinstance(file, str | os.PathLike) for file in files):
         raise UsageError("tables of a log are named by their files: give a folder, or files called impressions, events")
     paths = [os.fspath(file) for file in files if isinstance(file, str | os.PathLike)]
-    logs = read_logs(paths[0] if len(paths) == 1 and os.path.isdir(paths[0]) else tables_of(paths))
+    logs = read_logs(logs_named(paths))
     if "docs" not in logs.columns("impressions"):
         known = ", ".join(logs.columns("impressions"))
         raise DataError(

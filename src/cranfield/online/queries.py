@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
 DAY = 86_400_000_000  # microseconds
 USED = ""  # in place of a reason to leave a query out
+AFTER_END = "after the end"
 REPEATED = "with a query_id that stood there before"
 _INVARIANT = ("any", "least", "greatest")  # what a duplicate does not change
 
 
 def has_repeated_queries(logs: Logs) -> bool:
-    """Whether a query_id stands in several rows of the impressions: to look costs less than to be ready for it."""
+    """Whether a query_id stands in several rows of the impressions: to look costs less than to be ready for it.
+
+    A log without any query is refused.
+    """
     import narwhals as nw
 
     from cranfield.online.arrow_columns import arrow_table
@@ -32,6 +36,8 @@ def has_repeated_queries(logs: Logs) -> bool:
     ids = logs.impressions.select("query_id").drop_nulls()
     counted = arrow_table(ids.select(nw.col("query_id").n_unique().alias("ids"), nw.len().alias("rows")))
     [counts] = counted.to_pylist()
+    if not counts["rows"]:
+        raise DataError("has no query: there is no row with a query_id", source=logs.sources.get("impressions"))
     return bool(counts["ids"] < counts["rows"])
 
 
@@ -131,7 +137,7 @@ def _with_reason(frame: Frame, logs: Logs, trial: Trial, known: list[str]) -> Fr
     if trial.start is not None:
         reasons.append(("before the start", nw.col("ts") < _micros(trial.start.timestamp())))
     if trial.end is not None:
-        reasons.append(("after the end", nw.col("ts") >= _micros(trial.end.timestamp())))
+        reasons.append((AFTER_END, nw.col("ts") >= _micros(trial.end.timestamp())))
     reasons += [("without time", nw.col("ts").is_null()), ("without unit", unit.is_null())]
     if exclusions.units:
         reasons.append(("of an excluded unit", unit.cast(nw.String).is_in(list(exclusions.units))))

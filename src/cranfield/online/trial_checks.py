@@ -75,6 +75,12 @@ def _check_metrics(trial: Trial) -> None:
             raise TrialError(f"guardrails.{rail.metric}", "has no direction in which it could get worse")
         if not isfinite(rail.margin) or rail.margin < 0:
             raise TrialError(f"guardrails.{rail.metric}", f"has a margin from 0, not {rail.margin:g}")
+        if rail.relative and rail.margin >= 1:
+            raise TrialError(
+                f"guardrails.{rail.metric}",
+                f"has a relative margin of {rail.margin:g}, which is {rail.margin * 100:g} %: write "
+                f"{rail.margin / 100:g} for {rail.margin:g} %, or a margin in units of the metric",
+            )
     if trial.primary in trial.secondary:
         raise TrialError("secondary", f"has {trial.primary}, which is the primary metric already")
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
-from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, date, datetime, time
 from difflib import get_close_matches
 from typing import Any, TypeAlias
 
-from cranfield.errors import DataError, shorten
+from cranfield.errors import DataError, UsageError, shorten
 from cranfield.formats.sources import open_source, parsed_toml, utf8_text
 from cranfield.online.trial import Cap, Exclusions, Guardrail, Looks, OwnMetric, Trial
 from cranfield.online.trial_checks import TrialError
 
+PLAN = "experiment.toml"
 Taken: TypeAlias = "Callable[[Any], bool]"
 
 
@@ -100,6 +103,39 @@ def read_trial(path: str) -> Trial:
     return _TrialFile(path, text).trial(parsed_toml(text.encode("utf-8", "surrogateescape"), path))
 
 
+def plan_beside(files: Sequence[str]) -> str:
+    """The plan in the folder of a log: `experiment.toml`.
+
+    >>> plan_beside(["examples"]), plan_beside(["examples/events.jsonl"])
+    ('examples/experiment.toml', 'examples/experiment.toml')
+    """
+    folder = files[0] if os.path.isdir(files[0]) else os.path.dirname(files[0])
+    path = os.path.normpath(os.path.join(folder, PLAN))
+    if not os.path.exists(path):
+        raise UsageError(f"there is no {PLAN} beside {shorten(files[0], 80)}: name the plan, --trial FILE")
+    return path
+
+
+def _spelt(value: Any) -> str:
+    """A value as it is written in TOML, as far as a line has room for it.
+
+    >>> print(_spelt(date(2025, 10, 20)), _spelt(True), _spelt("a"), _spelt([1, 2.5, "b"]))
+    2025-10-20 true "a" [1, 2.5, "b"]
+    """
+    if isinstance(value, list):
+        return f"[{', '.join(map(_spelt, value))}]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {_spelt(of)}" for key, of in value.items()) + "}"
+    return value.isoformat() if isinstance(value, date | time) else json.dumps(value, ensure_ascii=False)
+
+
+def _whole_day(key: str, value: Any) -> str | None:
+    """The remedy where a day stands in place of a time."""
+    if not isinstance(value, date) or isinstance(value, datetime):
+        return None
+    return f"Write {key} = {value.isoformat()}T00:00:00Z: when that day begins, in UTC."
+
+
 class _TrialFile:
     """A file that is read, to say where in it something is wrong."""
 
@@ -147,7 +183,9 @@ class _TrialFile:
                 raise self.fault(f"there is no key {where}", where, remedy)
             takes, wanted = known[key]
             if not takes(value):
-                raise self.fault(f"{where} is {wanted}, not {shorten(repr(value), 60)}", where)
+                raise self.fault(
+                    f"{where} is {wanted}, not {shorten(_spelt(value), 60)}", where, _whole_day(key, value)
+                )
 
     def fault(self, message: str, key: str, remedy: str | None = None) -> DataError:
         """What is wrong, with the line of the key where it can be found."""

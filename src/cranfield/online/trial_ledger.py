@@ -16,20 +16,29 @@ from cranfield.formats.output import append, so_far
 from cranfield.online.trial import Trial
 
 SCHEMA = "cranfield.online-ledger/1"
+LEDGER = ".ledger"  # after the name of a plan
 
 
 class TrialLook(NamedTuple):
-    """A look at a trial: when, with which plan, and how many units there were."""
+    """A look at a trial: when, with which plan, how many units and queries there were, and whether it was the
+    last of the plan, on which all of alpha was spent. What a ledger does not say is None.
+    """
 
     when: str
     experiment: str
     digest: str
     units: int
+    queries: int | None = None
+    last: bool | None = None
+
+    def is_made_of(self, units: int, queries: int | None) -> bool:
+        """Whether it was made of the same units with as many queries: then it is the same look."""
+        return self.units == units and self.queries in (None, queries)
 
 
 def ledger_of(trial: Trial) -> str | None:
     """The ledger beside the file of a trial; None for one that came from no file."""
-    return None if trial.source is None else f"{trial.source}.ledger"
+    return None if trial.source is None else f"{trial.source}{LEDGER}"
 
 
 def read_looks(path: str, trial: Trial) -> list[TrialLook]:
@@ -40,7 +49,14 @@ def read_looks(path: str, trial: Trial) -> list[TrialLook]:
             entry = json.loads(line)
             if entry["schema"] != SCHEMA:
                 raise ValueError
-            look = TrialLook(str(entry["when"]), str(entry["experiment"]), str(entry["digest"]), int(entry["units"]))
+            look = TrialLook(
+                str(entry["when"]),
+                str(entry["experiment"]),
+                str(entry["digest"]),
+                int(entry["units"]),
+                None if entry.get("queries") is None else int(entry["queries"]),
+                None if entry.get("last") is None else bool(entry["last"]),
+            )
         except (ValueError, TypeError, KeyError):
             raise DataError("is not an entry of a trial's ledger", source=path, line=number, text=line) from None
         if look.experiment == trial.name:
@@ -48,8 +64,12 @@ def read_looks(path: str, trial: Trial) -> list[TrialLook]:
     return looks
 
 
-def note_look(path: str, trial: Trial, units: int) -> list[Finding]:
+def note_look(
+    path: str, trial: Trial, units: int, *, queries: int | None = None, last: bool | None = None
+) -> list[Finding]:
     """Writes down a look, and tells if the plan is another one than at the first.
+
+    The same units with as many queries, by the same plan, are the same look again.
 
     >>> import tempfile, pathlib
     >>> ledger = str(pathlib.Path(tempfile.mkdtemp()) / "ledger")
@@ -59,7 +79,7 @@ def note_look(path: str, trial: Trial, units: int) -> list[Finding]:
     ['trial-changed']
     """
     before = read_looks(path, trial)
-    if any(look.units == units and look.digest == trial.digest for look in before):
+    if any(look.is_made_of(units, queries) and look.digest == trial.digest for look in before):
         return changed_since(before, trial)  # the same look again
     entry = {
         "schema": SCHEMA,
@@ -67,6 +87,8 @@ def note_look(path: str, trial: Trial, units: int) -> list[Finding]:
         "experiment": trial.name,
         "digest": trial.digest,
         "units": units,
+        "queries": queries,
+        "last": last,
     }
     text = so_far(path)
     append(path, ("\n" if text and not text.endswith("\n") else "") + json.dumps(entry) + "\n")

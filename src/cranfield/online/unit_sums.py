@@ -12,6 +12,7 @@ from cranfield.online.logs import Frame, Logs
 from cranfield.online.metrics import Metric, QueryFacts, RatioOfSums
 from cranfield.online.moments_files import MetricColumns
 from cranfield.online.queries import DAY, USED, has_repeated_queries, queries_of
+from cranfield.online.seen_events import SeenEvents, check_ranks, seen_events
 from cranfield.online.unit_quantiles import arm_quantiles, at_or_below
 from cranfield.online.units import QUERIES
 
@@ -60,6 +61,11 @@ class UnitSums:
         return {name: {arm: float(values[0]) for arm, values in of.items()} for name, of in found.items()}
 
     @cached_property
+    def seen(self) -> SeenEvents:
+        """The events that the log has at all."""
+        return seen_events(self.logs, ranks="rank" in self.facts.event_columns)
+
+    @cached_property
     def repeated(self) -> bool:
         """Whether a query_id of the log stands in several rows."""
         return has_repeated_queries(self.logs)
@@ -93,6 +99,7 @@ class UnitSums:
         """A row for each query, with what metrics ask of it."""
         columns = self.columns  # asked first: they write down what they need
         assert columns
+        check_ranks(self.logs, self.facts, self.seen)
         return queries_of(self.logs, self.trial, self.facts, segments, repeated=self.repeated)
 
     def collected(self, keys: Sequence[str] = (), *, with_excluded: bool = False) -> Any:

@@ -151,11 +151,17 @@ def _joined(units: Units, ids: Any, arms: Strings, pa: Any) -> Units:
     )
 
 
-def check_arms(found: CountedUnits, logs: Logs, trial: Trial) -> None:
-    """Refuses a log in which an arm has no unit."""
-    empty = [arm for arm in trial.arms if not np.any(found.units.arms == arm)]
-    if empty:
-        raise DataError(f"no unit is in the arm {empty[0]}", source=logs.sources.get("impressions"))
+def arms_in_log(logs: Logs, trial: Trial) -> tuple[str, tuple[str, ...]]:
+    """The file that says who is in which arm, and the arms that it has."""
+    import narwhals as nw
+
+    if logs.assignments is None:
+        table, frame = "impressions", logs.impressions.select(nw.col("variant").alias("@arm"))
+    else:
+        table, frame = "assignments", arms_of(logs, trial).select(nw.col("@first_arm").alias("@arm"))
+    rows = arrow_table(frame.group_by("@arm").agg(nw.len().alias("@units")))
+    names = sorted(str(arm) for arm in rows.column("@arm").to_pylist() if arm is not None)
+    return logs.sources.get(table, table), tuple(names)
 
 
 def with_caps(found: CountedUnits, trial: Trial) -> CountedUnits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from cranfield.errors import percent, plural
 from cranfield.evaluation.results import Results
 from cranfield.judged import Floats
 from cranfield.plot.labels import row_axis, text_width, within
+from cranfield.plot.naming import hue, hued
 from cranfield.plot.style import BAD, GOOD, INK, NEUTRAL, Chart, Row, Theme, chart_of, find_theme, styled, title_lines
 from cranfield.plot.subject import Subject, picture
 from cranfield.plot.topics import MOST, axis_title, group_size
@@ -24,19 +25,30 @@ if TYPE_CHECKING:
 PAIR_FIGURES = ("difference", "low", "high", "adjusted_p")
 LEVEL = 1e-12  # a sum of differences from which on it is one
 MOST_PAIRS = 45  # of a forest; of more, those with the best system are shown
+HALF = 0.5  # of a column, that a forest needs beside its names; with less it is as wide as the page
+LARGEST_DOT, SMALLEST_DOT = 4.0, 0.5  # pixels of area for each of the font
 BETTER, WORSE, NOT, DIFFERENT = "significantly better", "significantly worse", "not significant", "significant"
 
 
 @picture("histogram", measures=("Rprec",), uses=("sort",), aliases=("waterfall",))
 def histogram(subject: Subject) -> Chart:
-    """The precision histogram, or waterfall: difference of two runs on every topic, with its mean."""
+    """Precision histogram, or waterfall: difference of two runs by topic (very many: of neighbours), with its mean."""
     first, second = subject.two_runs()
     return by_topic(subject.results, first, second, theme=subject.theme, sort=subject.sort)
 
 
-def by_topic(results: Results, first: str, second: str, *, theme: str = "screen", sort: bool = True) -> Chart:
+def by_topic(
+    results: Results,
+    first: str,
+    second: str,
+    *,
+    theme: str = "screen",
+    sort: bool = True,
+    named: Sequence[str] = (),
+) -> Chart:
     """The difference of two systems on every topic, by the first measure. The rows are the scores of all systems, and
-    the chart's parameters `first` and `second` say which two it shows.
+    the chart's parameters `first` and `second` say which two it shows. They have the colours of their places among
+    those `named`, and so that of other pictures.
 
     >>> import cranfield
     >>> qrels = {"1": {"d1": 1}, "2": {"d1": 1}}
@@ -47,13 +59,7 @@ def by_topic(results: Results, first: str, second: str, *, theme: str = "screen"
     import altair as alt
 
     look, measure = find_theme(theme), results.measures[0]
-    scores = results.scores[:, 0]
-    rows: list[Row] = [
-        {"system": run, "topic": topic, "place": t, "score": float(scores[r, t])}
-        for r, run in enumerate(results.runs)
-        for t, topic in enumerate(results.topics)
-        if not np.isnan(scores[r, t])
-    ]
+    rows, scores = _score_rows(results), results.scores[:, 0]
     of_both = ~np.isnan(results.of(measure, first) - results.of(measure, second))
     count = int(of_both.sum())
     size, few = group_size(count), count * (look.font + 2) <= look.width
@@ -62,17 +68,21 @@ def by_topic(results: Results, first: str, second: str, *, theme: str = "screen"
     order = "" if not sort else ", best for the first system first" if measure.sign else ", largest difference first"
     axis = alt.Axis(labels=few, ticks=few, domain=False, labelAngle=0 if flat else -90, labelOverlap="parity")
     differences = _differences(chart_of(rows), measure.sign or 1, sort=sort)
-    bars = differences.mark_bar().encode(
-        x=alt.X(
-            "topics:N",
-            title="topic" if few else axis_title(count, size, order, "bar"),
-            sort=alt.EncodingSortField("column", op="min"),
-            axis=axis,
-            scale=alt.Scale(paddingInner=0.1 if count <= 100 else 0),
-        ),
-        y=alt.Y("difference:Q", title=f"{measure.label}: difference", scale=alt.Scale(domain=_reach(scores))),
+    x = alt.X(
+        "topic:N",
+        title="topic" if few else axis_title(count, size, order, "bar"),
+        sort=alt.EncodingSortField("column", op="min"),
+        axis=axis,
+        scale=alt.Scale(paddingInner=0.1 if count <= 100 else 0),
+    )
+    reach = alt.Scale(domain=_reach(scores))
+    bars = hued(differences).mark_bar()
+    bars = bars.encode(
+        x=x,
+        y=alt.Y("difference:Q", title=f"{measure.label}: difference", scale=reach, stack=None),
         color=_by_winner(results.runs, look) if measure.sign else alt.value(NEUTRAL),
-        tooltip=["topics:N", alt.Tooltip("difference:Q", format="+.4f")],
+        order="column:Q",  # who walks from bar to bar goes from left to right
+        tooltip=["topic:N", alt.Tooltip("difference:Q", format="+.4f")],
     )
     none = differences.transform_aggregate(least="min(difference)", most="max(difference)")
     none = none.transform_filter("datum.least == 0 && datum.most == 0").mark_text(fontSize=look.font, dy=-look.font)
@@ -85,7 +95,19 @@ def by_topic(results: Results, first: str, second: str, *, theme: str = "screen"
     caption += f" Each bar is the mean of {size} neighbouring topics." if size > 1 else ""
     caption += " Dashed: the mean; the fewest topics that add up to half of it are counted."
     caption += " The colour is that of the system that is better on the topic." if measure.sign else ""
-    return styled(made, look, caption=caption, params={"first": first, "second": second})
+    chosen = {"first": first, "second": second, "named": named or (first, second)}
+    return styled(made, look, caption=caption, params=chosen)
+
+
+def _score_rows(results: Results) -> list[Row]:
+    """Every score by the first measure, with the place of its topic."""
+    scores = results.scores[:, 0]
+    return [
+        {"system": run, "topic": topic, "place": t, "score": float(scores[r, t])}
+        for r, run in enumerate(results.runs)
+        for t, topic in enumerate(results.topics)
+        if not np.isnan(scores[r, t])
+    ]
 
 
 def _differences(scores: alt.Chart, sign: int, *, sort: bool) -> alt.Chart:
@@ -106,8 +128,8 @@ def _differences(scores: alt.Chart, sign: int, *, sort: bool) -> alt.Chart:
             groupby=["column"],
         )
         .transform_calculate(
-            topics="datum.from_.topic == datum.to.topic ? datum.to.topic : datum.from_.topic + ' … ' + datum.to.topic",
-            better="datum.gain > 0 ? 'first' : 'second'",
+            topic="datum.from_.topic == datum.to.topic ? datum.to.topic : datum.from_.topic + ' … ' + datum.to.topic",
+            system="datum.gain > 0 ? first : second",
         )
     )
 
@@ -144,7 +166,8 @@ def _summed(scores: alt.Chart, sign: int, look: Theme) -> Iterator[alt.Chart]:
         .transform_filter("datum.counted > 0")
         .transform_calculate(
             told=f"'mean ' + {signed('datum.mean')} + '; ' + format(datum.half, ',') + ' of ' + "
-            "format(datum.counted, ',') + ' topics make half of it'"
+            "format(datum.counted, ',') + (datum.counted == 1 ? ' topic' : ' topics') + "
+            "(datum.half == 1 ? ' makes' : ' make') + ' half of it'"
         )
     )
     yield differing.mark_rule(color=INK, strokeDash=[4, 3], strokeWidth=look.line / 2).encode(y="mean:Q")
@@ -173,18 +196,15 @@ def _by_winner(names: Sequence[str], look: Theme) -> alt.Color:
     """The colour of a topic: that of the system which is better on it."""
     import altair as alt
 
-    return alt.Color(
-        "better:N",
+    return hue().legend(
+        orient="top",
         title=None,
-        scale=alt.Scale(domain=["first", "second"], range=[GOOD, BAD]),
-        legend=alt.Legend(
-            orient="top",
-            offset=look.font * 2,
-            direction="horizontal",
-            labelExpr="(datum.label == 'first' ? first : second) + ' is better'",
-            symbolType="square",
-            columnPadding=look.font * 2.5 + text_width(names, look) / 5,  # where letters are wider than those measured
-        ),
+        offset=look.font * 2,
+        direction="horizontal",
+        values=alt.ExprRef("[indexof(named, first), indexof(named, second)]"),
+        labelExpr="(datum.value == indexof(named, first) ? first : second) + ' is better'",
+        symbolType="square",
+        columnPadding=look.font * 2.5 + text_width(names, look) / 5,  # where letters are wider than those measured
     )
 
 
@@ -239,13 +259,14 @@ def forest_of(
     verdicts = {BETTER: GOOD, WORSE: BAD, NOT: NEUTRAL} if panel.measure.sign else {DIFFERENT: INK, NOT: NEUTRAL}
     verdicts = {name: colour for name, colour in verdicts.items() if any(row["verdict"] == name for row in rows)}
     label = "pair" if baselines is None else "system"
+    width = _forest_width(text_width([str(row[label]) for row in rows], look) + look.font, look)
     base = chart_of(rows).encode(
         y=alt.Y(f"{label}:N", title=None, sort=alt.EncodingSortField("gain", op="min", order="descending"), axis=axis),
         color=alt.Color(
             "verdict:N",
             title=None,
             scale=alt.Scale(domain=list(verdicts), range=list(verdicts.values())),
-            legend=alt.Legend(orient="top", symbolType="circle", columns=1 if look.column else 0),
+            legend=alt.Legend(orient="top", symbolType="circle", columns=1 if width < (look.column or 0) else 0),
         ),
         tooltip=[
             "pair:N",
@@ -255,15 +276,36 @@ def forest_of(
     )
     of_one = f" from {comparison.systems[baselines[0]]}" if baselines is not None and len(baselines) == 1 else ""
     title = f"difference{of_one}, {percent(comparison.level)} interval"
-    width = look.width_beside(text_width([str(row[label]) for row in rows], look) + look.font)
     across = alt.X("low:Q", title=within(title, width, look), scale=alt.Scale(domain=[least, most]))
     layers = [
         base.mark_rule(strokeWidth=look.line).encode(x=across, x2="high:Q"),
-        base.mark_point(filled=True, size=look.font * 4, opacity=1).encode(x="difference:Q"),
+        base.mark_point(filled=True, size=_dot(rows, width / (most - least or 1.0), look), opacity=1).encode(
+            x="difference:Q"
+        ),
         _zero("x"),
     ]
     made: alt.LayerChart | alt.FacetChart = alt.layer(*layers).properties(width=width, height=alt.Step(step))
     return made
+
+
+def _forest_width(beside: float, look: Theme) -> int:
+    """How wide the intervals may be beside their names: in a column, or on the page where names would take most of it.
+
+    >>> from cranfield.plot.style import find_theme
+    >>> [_forest_width(beside, find_theme("paper")) for beside in (60, 160)], _forest_width(160, find_theme("screen"))
+    ([182, 346], 560)
+    """
+    width = look.width_beside(beside)
+    if look.column is None or look.page is None or width >= HALF * look.column:
+        return width
+    return look.page - int(beside)
+
+
+def _dot(rows: Sequence[Mapping[str, Any]], unit: float, look: Theme) -> float:
+    """The area of a dot, which is no wider than half of the interval that it stands on, of most rows."""
+    widths = [(row["high"] - row["low"]) * unit for row in rows if row["low"] is not None and row["high"] is not None]
+    half = float(np.median(widths)) / 2 if widths else np.inf
+    return max(look.font * SMALLEST_DOT, min(look.font * LARGEST_DOT, half**2))
 
 
 def _pair_rows(comparison: Comparison, panel: Panel, baselines: Sequence[int] | None) -> list[dict[str, Any]]:
@@ -271,7 +313,8 @@ def _pair_rows(comparison: Comparison, panel: Panel, baselines: Sequence[int] | 
     sign = panel.measure.sign
     rows: list[dict[str, Any]] = []
     for shown in [one] if baselines is None else [against(one, baseline) for baseline in baselines]:
-        for pair in shown.rows():
+        # As they stand, from top to bottom: who walks from mark to mark goes that way.
+        for pair in sorted(shown.rows(), key=lambda pair: -np.nan_to_num(pair.difference * (sign or 1), nan=-np.inf)):
             verdict = NOT if not pair.significant else DIFFERENT if not sign else BETTER
             verdict = WORSE if verdict == BETTER and pair.difference * sign < 0 else verdict
             row = {name: getattr(pair, name) for name in ("measure", "system", "other", *PAIR_FIGURES)}

@@ -16,6 +16,7 @@ GRADES = (FAINT, *SHADES[2::2])  # not relevant, then darker with the grade
 UNJUDGED = "unjudged"
 MOST_BARS = 12  # runs that have bars, below each other; of more each is a row of cells
 FEW = 4  # runs that have the room of half a picture each
+TICK = 40  # pixels from one tick of scores to the next
 BARS = "A bar a document, as high as its score"
 CELLS = "A cell a document, a row a system"
 
@@ -64,11 +65,13 @@ def _bars(base: alt.Chart, runs: Sequence[str], look: Theme) -> alt.FacetChart:
     """The runs below each other, each with scores of its own height."""
     import altair as alt
 
-    height = look.height // (2 if len(runs) <= FEW else 4)
+    height = min(look.height // (2 if len(runs) <= FEW else 4), look.most // len(runs) - look.font * 2)
+    # A scale needs three ticks to be read off, if their labels have room above each other.
+    ticks = alt.Axis(tickCount=max(3, height // TICK), labelOverlap="greedy")
     chart = (
         base.mark_bar(stroke=GREY, strokeWidth=0.6)
-        .encode(y=alt.Y("score:Q", title="score" if len(runs) <= FEW else None))
-        .properties(width=_width(runs, look), height=min(height, look.most // len(runs) - look.font * 2))
+        .encode(y=alt.Y("score:Q", title="score" if len(runs) <= FEW else None, axis=ticks))
+        .properties(width=_width(runs, look), height=height)
     )
     header = alt.Header(labelAngle=0, labelAlign="left")
     faceted = chart.facet(row=alt.Row("system:N", title=None, sort=list(runs), header=header))

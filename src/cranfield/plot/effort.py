@@ -70,8 +70,7 @@ def effort(subject: Subject) -> Chart:
         theme=subject.theme,
         y_domain=(0.0, 1.0),
         caption=caption,
-        baseline=subject.baseline,
-        highlight=subject.highlight,
+        chosen={"baseline": subject.baseline, "highlight": subject.highlight},
     )
 
 

@@ -18,7 +18,7 @@ def interpolated(subject: Subject) -> Chart:
     """Interpolated precision at the eleven recall levels, mean over topics or topic by topic."""
     made = curves.interpolated(subject.experiment, topics=subject.topics)
     caption = interpolated_caption(made)
-    return lines(made, theme=subject.theme, caption=caption, y_domain=(0.0, 1.0), **_named(subject))
+    return lines(made, theme=subject.theme, caption=caption, y_domain=(0.0, 1.0), chosen=_named(subject))
 
 
 def interpolated_caption(made: Curves) -> str:
@@ -31,11 +31,11 @@ def interpolated_caption(made: Curves) -> str:
 
 @picture("precision-recall", by_topic=True, uses=("baseline", "highlight"))
 def precision_recall(subject: Subject) -> Chart:
-    """Precision after each relevant document of one topic, and the interpolated curve over it."""
+    """Interpolated precision by recall on one topic; of up to four runs also after each relevant document."""
     topic = subject.one_topic()
     raw = curves.precision_recall(subject.experiment, [topic])
     smooth = curves.interpolated(subject.experiment, topics=[topic])
-    return raw_and_interpolated(raw, smooth, theme=subject.theme, title=f"topic {topic}", **_named(subject))
+    return raw_and_interpolated(raw, smooth, theme=subject.theme, title=f"topic {topic}", chosen=_named(subject))
 
 
 @picture("cutoff", measures=("nDCG",), by_topic=True, uses=("baseline", "depth", "highlight"))
@@ -43,7 +43,7 @@ def by_cutoff(subject: Subject) -> Chart:
     """A measure by cutoff: P, R, nDCG or any other that has one."""
     made = curves.by_cutoff(subject.experiment, subject.measures[0], _ranks(subject), topics=subject.topics)
     caption = cutoff_caption(made)
-    return lines(made, theme=subject.theme, caption=caption, **_named(subject))
+    return lines(made, theme=subject.theme, caption=caption, chosen=_named(subject))
 
 
 def cutoff_caption(made: Curves) -> str:
@@ -56,7 +56,7 @@ def gain(subject: Subject) -> Chart:
     """Cumulated gain (CG) or discounted cumulated gain (DCG) by rank, with the ideal."""
     made = curves.gains(subject.experiment, subject.measures[0], depth=subject.depth, topics=subject.topics)
     caption = f"{made.y[0].upper()}{made.y[1:]}, by rank, {made.averaged}; dashed: the ideal ranking."
-    return lines(made, theme=subject.theme, caption=caption, **_named(subject))
+    return lines(made, theme=subject.theme, caption=caption, chosen=_named(subject))
 
 
 @picture("normalised-gain", measures=("DCG",), of_its_own=True, uses=("baseline", "depth", "highlight"))
@@ -86,7 +86,7 @@ def normalised_gain(subject: Subject) -> Chart:
     )
     caption += f": {', '.join(told[run] for run in named)}." if on_paper else "."
     labels = {} if on_paper else told
-    return lines(made, theme=subject.theme, title=title, caption=caption, labels=labels, **_named(subject))
+    return lines(made, theme=subject.theme, title=title, caption=caption, labels=labels, chosen=_named(subject))
 
 
 @picture("rbp", measures=("RBP",), of_its_own=True, uses=("baseline", "depth", "highlight"))
@@ -99,7 +99,7 @@ def rank_biased(subject: Subject) -> Chart:
     made = curves.rank_biased(subject.experiment, p=p, rel=rel, depth=subject.depth)
     title = "Dashed: if all that is unjudged or further down were relevant"
     caption = f"{made.y} by rank, {made.averaged}; d{title[1:]}."
-    return band(made, theme=subject.theme, title=title, caption=caption, **_named(subject))
+    return band(made, theme=subject.theme, title=title, caption=caption, chosen=_named(subject))
 
 
 @picture(
@@ -122,7 +122,7 @@ def discounts(subject: Subject) -> Chart:
         y_domain=(0.0, 1.0),
         title=title,
         caption=caption,
-        highlight=subject.highlight,
+        chosen={"highlight": subject.highlight},
     )
 
 

@@ -24,11 +24,14 @@ STEPS: Final = "step-before"
 STRAIGHT: Final = "linear"
 
 
-class Chosen(TypedDict):
-    """The systems that are named among many."""
+class Chosen(TypedDict, total=False):
+    """The systems that are named among many: the baseline and those to highlight, beside the best; or just those
+    `named`, as in other pictures of the same page.
+    """
 
     baseline: str | None
     highlight: Sequence[str]
+    named: Sequence[str]
 
 
 def lines(
@@ -38,13 +41,12 @@ def lines(
     title: str = "",
     caption: str = "",
     y_domain: tuple[float, float] | None = None,
-    baseline: str | None = None,
-    highlight: Sequence[str] = (),
+    chosen: Chosen | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Chart:
     """One line a run. A second series of each run is thin and dashed, and drawn once if all runs share it (an ideal).
 
-    Of many runs the one that lies best on the whole, the baseline and those to highlight are coloured and named.
+    Of many runs the one that lies best on the whole and those `chosen` are coloured and named.
 
     >>> from cranfield.evaluation.experiment import Experiment
     >>> from cranfield.plot.curves import interpolated
@@ -56,8 +58,7 @@ def lines(
 
     look, shared = find_theme(theme), shared_series(curves)
     gains = levels(curves)
-    of_baseline = _of_runs([] if baseline is None else [baseline], curves)
-    named = named_systems(gains, baseline=of_baseline, highlight=_of_runs(highlight, curves))
+    named = _named(curves, gains, chosen or {})
     rows = [_row(point, SECOND if point.series else RUN) for point in curves.points if point.series not in shared]
     for row in rows:
         row["label"] = (labels or {}).get(str(row["label"]), row["label"])
@@ -88,6 +89,14 @@ def lines(
     layers += end_labels(data.transform_filter(alt.datum.part != SECOND), look, (low, high), max(across))
     told = caption + of_grey(named, len(gains), curves.noun)
     return _finished(layers, look, texts=texts, title=title, caption=told, named=named)
+
+
+def _named(curves: Curves, gains: Mapping[str, float], chosen: Chosen) -> tuple[str, ...]:
+    if "named" in chosen:
+        return tuple(chosen["named"])
+    baseline, highlight = chosen.get("baseline"), chosen.get("highlight", ())
+    of_baseline = _of_runs([] if baseline is None else [baseline], curves)
+    return named_systems(gains, baseline=of_baseline, highlight=_of_runs(highlight, curves))
 
 
 def levels(curves: Curves) -> dict[str, float]:
@@ -136,8 +145,7 @@ def raw_and_interpolated(
     *,
     theme: str = "screen",
     title: str = "",
-    baseline: str | None = None,
-    highlight: Sequence[str] = (),
+    chosen: Chosen | None = None,
 ) -> Chart:
     """The points where relevant documents are found, and the interpolated curve over them, as lectures draw it.
 
@@ -151,10 +159,9 @@ def raw_and_interpolated(
     gains = levels(over)
     if len(gains) > FEW:
         caption = f"Interpolated precision at the eleven standard recall levels{title and ', ' + title}."
-        chosen: Chosen = {"baseline": baseline, "highlight": highlight}
         heading = title[:1].upper() + title[1:]
-        return lines(over, theme=theme, title=heading, caption=caption, y_domain=(0.0, 1.0), **chosen)
-    named = named_systems(gains, baseline=[] if baseline is None else [baseline], highlight=highlight)
+        return lines(over, theme=theme, title=heading, caption=caption, y_domain=(0.0, 1.0), chosen=chosen)
+    named = _named(over, gains, chosen or {})
     tooltip = [
         alt.Tooltip("system:N"),
         alt.Tooltip("x:Q", title="recall"),
@@ -194,14 +201,13 @@ def band(
     theme: str = "screen",
     title: str = "",
     caption: str = "",
-    baseline: str | None = None,
-    highlight: Sequence[str] = (),
+    chosen: Chosen | None = None,
 ) -> Chart:
     """Lines with a band from each that is named up to its upper series; of many the band is left out."""
     import altair as alt
 
     look, gains = find_theme(theme), levels(curves)
-    named = named_systems(gains, baseline=[] if baseline is None else [baseline], highlight=highlight)
+    named = _named(curves, gains, chosen or {})
     upper = {(point.run, point.x): point.y for point in curves.points if point.series == "upper"}
     data = chart_of([_row(p, RUN) | {"upper": upper[p.run, p.x]} for p in curves.points if not p.series])
     across = [point.x for point in curves.points] or [0.0, 1.0]

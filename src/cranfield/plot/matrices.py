@@ -48,7 +48,7 @@ P_SHADES = (SHADES[5], SHADES[3], SHADES[1], GROUND)
 
 @picture("heatmap", measures=("nDCG@10",), uses=("sort",))
 def heatmap(subject: Subject) -> Chart:
-    """Topics by runs: every score at a glance, hard topics to the left and good runs on top."""
+    """Topics by runs, hard topics to the left and good runs on top; of very many topics neighbours are one column."""
     import altair as alt
 
     look = find_theme(subject.theme)
@@ -130,13 +130,11 @@ def p_values(subject: Subject) -> Chart:
     comparison = subject.comparison
     panel = comparison.panels[0]
     order = [comparison.systems[i] for i in np.argsort(-panel.gains, kind="stable")]
-    rows: list[Row] = []
+    found: dict[tuple[str, str], float] = {}
     for (i, j), p in zip(comparison.pairs.tolist(), panel.adjusted.tolist(), strict=True):
-        for a, b in ((i, j), (j, i)):
-            shown = "<.001" if p < 0.001 else f"{p:.3f}"
-            step = next(name for limit, name in P_STEPS if p < limit)
-            names = {"system": comparison.systems[a], "other": comparison.systems[b]}
-            rows.append(names | {"value": p, "shown": shown, "step": step})
+        a, b = comparison.systems[i], comparison.systems[j]
+        found[a, b] = found[b, a] = p
+    rows = [_p_row(a, b, found[a, b]) for a in order for b in order if (a, b) in found]
     look = find_theme(subject.theme)
     colour = alt.Color(
         "step:N",
@@ -151,6 +149,13 @@ def p_values(subject: Subject) -> Chart:
     )
     made = _square(rows, order, look, colour=colour, value="adjusted p")
     return styled(made.properties(title=panel.heading), look, caption=caption)
+
+
+def _p_row(system: str, other: str, p: float) -> Row:
+    """A cell of the matrix: p as it is written into it, and the step that it lies below."""
+    shown = "<.001" if p < 0.001 else f"{p:.3f}"
+    step = next(name for limit, name in P_STEPS if p < limit)
+    return {"system": system, "other": other, "value": p, "shown": shown, "step": step}
 
 
 @picture("agreement", measures=("nDCG@10", "AP", "RR", "P@10"), several=True)
@@ -202,10 +207,10 @@ def stability(subject: Subject) -> Chart:
     shares = rank_shares(scores)
     by_mean = np.argsort(-scores.mean(axis=1), kind="stable")
     rows = [
-        {"system": results.runs[r], "rank": place + 1, "share": float(shares[r, place]), "shown": text}
+        {"system": results.runs[r], "rank": place + 1, "share": share, "shown": written_share(share)}
         for r in by_mean
-        for place, text in enumerate(written_shares(shares[r]))
-        if shares[r, place]
+        for place, share in enumerate(shares[r].tolist())
+        if share
     ]
     room = look.width_beside(text_width(results.runs, look) + _beside(look))
     widest = text_width(["100 %"], look) * (look.font - 2) / look.font
@@ -240,29 +245,22 @@ def stability(subject: Subject) -> Chart:
     caption = (
         f"How often each of {plural(count, 'system')} takes each rank by {measure} when {scores.shape[1]:,} topics are "
         f"drawn anew from these, with replacement, {RESAMPLES:,} times."
+        + (" Each percentage is rounded by itself: a row may add up to 99 or 101, say." if written else "")
     )
     made = layered.properties(width=width, height=alt.Step(step))
     return styled(made, look, caption=caption)
 
 
-def written_shares(shares: Floats) -> list[str]:
-    """Shares that add up to 1 as percentages that add up: none is rounded to nothing or to all, and of the others
-    those with the largest remainders are rounded up.
+def written_share(share: float) -> str:
+    """A share as a whole percentage, never rounded to nothing or to all.
 
-    >>> written_shares(np.array([0.334, 0.333, 0.333])), written_shares(np.array([0.996, 0.004, 0.0]))
-    (['34 %', '33 %', '33 %'], ['>99 %', '<1 %', ''])
-    >>> written_shares(np.array([1.0, 0.0])), written_shares(np.array([0.986, 0.007, 0.007]))
-    (['100 %', ''], ['99 %', '<1 %', '<1 %'])
+    >>> [written_share(share) for share in (0.7425, 0.004, 0.996, 1.0, 0.0)]
+    ['74 %', '<1 %', '>99 %', '100 %', '']
     """
-    shares = np.asarray(shares) * 100
-    large = np.flatnonzero(shares >= 1)
-    whole = np.floor(shares[large] + ROUNDING)
-    missing = round(float(shares[large].sum())) - int(whole.sum())
-    whole[np.argsort(whole - shares[large], kind="stable")[:missing]] += 1
-    texts = ["<1 %" if share > 0 else "" for share in shares.tolist()]
-    for place, number in zip(large.tolist(), whole.tolist(), strict=True):
-        texts[place] = ">99 %" if 99 < shares[place] < 100 - ROUNDING else f"{number:.0f} %"
-    return texts
+    percentage = share * 100
+    if percentage < 1:
+        return "<1 %" if share > 0 else ""
+    return ">99 %" if 99 < percentage < 100 - ROUNDING else f"{percentage:.0f} %"
 
 
 def rank_shares(scores: Floats) -> Floats:

@@ -2,6 +2,9 @@
 
 The names stand in the chart's parameter `named`, and the chart itself finds a system's colour by its place there:
 whoever shows the chart may name others. So every row about a system has its name in the field `system`.
+
+A few systems have their colours by the order in which they were given, whatever is measured; of many, those that are
+named have them by their parts: the best, the baseline, those asked for. The page of a report does the same.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def found_by_budget(simulation: Simulation, *, theme: str = "screen") -> Chart:
 def _drawn(made: Simulation, topics: int | None, sample: str, theme: str, highlight: Sequence[str]) -> Chart:
     where = "" if topics is None else sample or f" on {plural(topics, 'topic')}"
     caption = f"Share of the known relevant documents that each pooling method finds{where}, by judgements a topic."
-    return lines(curves(made), theme=theme, title=f"{TITLE}{sample}", caption=caption, highlight=highlight)
+    return lines(curves(made), theme=theme, title=f"{TITLE}{sample}", caption=caption, chosen={"highlight": highlight})
 
 
 def curves(simulation: Simulation) -> Curves:

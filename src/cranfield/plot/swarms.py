@@ -38,7 +38,7 @@ class Dot(NamedTuple):
 
 @picture("beeswarm", measures=("nDCG@10",), uses=("baseline", "sort", "highlight"))
 def beeswarm(subject: Subject) -> Chart:
-    """Every score as a point, a row of points a system, with its mean: where do topics lie, not only their average?"""
+    """Every score as a point, or bars that count topics where points would pile up: a row a system, with its mean."""
     import altair as alt
 
     look = find_theme(subject.theme)

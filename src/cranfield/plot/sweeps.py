@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cranfield.errors import UsageError, plural, some
 from cranfield.notation import Value
 from cranfield.plot.curves import Curves, Point
-from cranfield.plot.labels import beside_lines, end_labels
+from cranfield.plot.labels import beside_lines, end_labels, text_width
 from cranfield.plot.lines import AXIS, levels
 from cranfield.plot.naming import NAMED, OTHERS, hue, hued, named_systems, of_grey
 from cranfield.plot.rows import padded
@@ -164,7 +164,14 @@ def _drawn(curves: Curves, runs: Sequence[str], best: int, caption: str, look: T
     ]
     (left, right), (low, high) = (padded([row[field] for row in rows]) for field in ("x", "y"))  # type: ignore[misc]
     values = sorted({point.x for point in curves.points})
-    ticks = alt.Axis(values=values) if len(values) <= MOST_TICKS else alt.Axis()
+    texts = list(named) if len(gains) > 1 else []
+    width = look.width_beside(AXIS + beside_lines(texts, look))
+    ticks = alt.Axis()
+    if len(values) <= MOST_TICKS:
+        written = ticks_of(values, width, look)
+        ticks = alt.Axis(
+            values=written, tickCount=len(written), format=".6~g"
+        )  # each as it is, not to one step's digits
     x = alt.X("x:Q", title=curves.x, axis=ticks, scale=alt.Scale(domain=[left, right], nice=False, zero=False))
     y = alt.Y("y:Q", title=curves.y, scale=alt.Scale(domain=[low, high], nice=False, zero=False))
     data = chart_of(rows)
@@ -182,11 +189,20 @@ def _drawn(curves: Curves, runs: Sequence[str], best: int, caption: str, look: T
         base.transform_filter(NAMED).mark_point(filled=True, opacity=1, size=look.font * 2.5),
         ring.mark_point(filled=False, opacity=1, color=INK, size=look.font * 12, strokeWidth=look.line * 0.75),
     ]
-    texts: list[str] = []
-    if len(gains) > 1:
+    if texts:
         layers += end_labels(data, look, (low, high), right)
-        texts = list(named)
-    width = look.width_beside(AXIS + beside_lines(texts, look))
     chart = alt.layer(*layers).properties(width=width, height=look.height)
     told = caption + of_grey(named, len(gains), "lines")
     return styled(chart, look, caption=told, params={"named": named})
+
+
+def ticks_of(values: Sequence[float], width: float, look: Theme) -> list[float]:
+    """The values that are written under an axis so wide: all, or every second, third and so on, from the first.
+
+    >>> from cranfield.plot.style import find_theme
+    >>> [ticks_of(range(0, 16, 2), width, find_theme("paper")) for width in (200, 80, 55)]
+    [[0, 2, 4, 6, 8, 10, 12, 14], [0, 4, 8, 12], [0, 6, 12]]
+    """
+    room = int(width / (text_width([_shown(value) for value in values], look) + look.font))
+    step = next(step for step in range(1, len(values) + 1) if -(-len(values) // step) <= max(room, 1))
+    return list(values[::step])

@@ -25,6 +25,11 @@ from cranfield.search.tuning import Tuned
 
 STEPS = ("retrieval", "fusion")  # of a method in metadata: what has parameters
 NO_SETTINGS = ("name", "learnt from")
+WRITTEN_BY = "cranfield search COLLECTION --grid k1=0.6:1.8:0.2 -f json -o tuned.run > sweep.json"
+EXPECTED = (
+    "Expected the JSON of a sweep, or a table with a header line such as run,k1,b and a line for each run. Is it a run "
+    f"file? Without -o a search prints its run in the place of the JSON: {WRITTEN_BY}"
+)
 REMEDY = "Give a table of them with --swept (parameters= in Python): the run first, then a column for each parameter."
 
 
@@ -89,7 +94,7 @@ def read_swept(path: str) -> Swept:
     data = bytes(open_source(path).data)
     if data.lstrip()[:1] == b"{":
         return _of_document(parse(decode(data), path, None), path)
-    table = read_attributes(path)
+    table = read_attributes(path, of="run", remedy=EXPECTED)
     values = {run: {name: _value(text) for name, text in own.items() if text} for run, own in table.items()}
     return Swept(values)
 
@@ -147,5 +152,4 @@ def _name(parameters: Mapping[str, Value]) -> str:
 
 
 def _refuse(problem: str, source: str) -> NoReturn:
-    remedy = "Write it again: cranfield search COLLECTION --grid k1=0.6:1.8:0.2 -f json -o tuned.run > sweep.json"
-    raise DataError(problem, source=source, remedy=remedy)
+    raise DataError(problem, source=source, remedy=f"Write it again: {WRITTEN_BY}")

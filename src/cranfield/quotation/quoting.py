@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
@@ -10,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 from cranfield.errors import plural, some
 from cranfield.evaluation.findings import Finding
 from cranfield.quotation.passages import CUT, Vocabulary, marked, passage
-from cranfield.quotation.text_sources import DocumentText, GivenTextSource, OpenTexts, text_source
+from cranfield.quotation.text_sources import DocumentText, GivenTextSource, OpenTexts, TextSource, text_source
 from cranfield.search.collection_search import Watch, unwatched
 from cranfield.texts.collection import other_ids, uses_positions
 from cranfield.texts.texts import Topics
@@ -18,6 +19,7 @@ from cranfield.texts.texts import Topics
 LONGEST_TITLE = 200  # characters
 IN_TABLES = 60  # characters of a question or a title in a table
 ALWAYS_SHORT = 20_000  # characters of a text that is not too long for any room that holds it
+NEARLY_ALL = 0.9  # of some ids, from which on they are taken for those of something else
 
 
 class Quoted(NamedTuple):
@@ -37,6 +39,7 @@ class Quotations:
     """Texts of a result: `questions` by topic as (field, text), `documents` and `whole` texts by id, what is odd.
 
     `whole` has the texts that there was room for; `unasked` says why no question is shown, though there are topics.
+    `source` is where all of it is from, with `reads_documents` where documents were looked for in it.
     """
 
     name: str
@@ -45,6 +48,8 @@ class Quotations:
     whole: Mapping[str, str]
     findings: tuple[Finding, ...] = ()
     unasked: str | None = None
+    source: TextSource = field(default_factory=TextSource)
+    reads_documents: bool = False
 
     @property
     def no_question(self) -> str:
@@ -105,10 +110,12 @@ def quote(
     >>> ducks.question("1"), ducks.title("d12"), ducks.words("1", ["d01"])
     ('can ducks swim well', 'Why feathers stay dry', ['ducks', 'swim'])
     """
-    opened = text_source(source).opened()
+    given = text_source(source)
+    opened = given.opened()
     topics, vocabulary = opened.read_topics(), Vocabulary()
     unasked = _positions(topics, list(shown) if judged is None else judged)
     told = _about_topics(opened, topics, list(shown), unasked)
+    asked_ids = frozenset(() if topics is None else topics.ids)
     topics = topics if unasked is None else None
     questions = _questions(topics, shown)
     asked = dict(zip(topics.ids, topics.queries(), strict=True)) if topics is not None else {}
@@ -117,8 +124,10 @@ def quote(
     shelf = _Shelf(room)
     quoted: dict[str, Quoted] = {}
     empty: list[str] = []
+    read = Counter[bool]()  # whether their ids are those of topics
     with (watch or unwatched)("texts", len(showing)) as counter:
         for found in opened.read_documents() if showing else ():
+            read[found.id in shown] += 1
             if found.id in showing and found.id not in quoted:
                 quoted[found.id] = _quoted(found, {topic: terms[topic] for topic in showing[found.id]}, vocabulary)
                 shelf.put(found, order[found.id])
@@ -128,18 +137,18 @@ def quote(
                 if len(quoted) == len(showing):
                     break
     missing = [document for document in showing if document not in quoted]
-    findings = [
-        *told,
-        *_about_documents(opened, missing, empty, len(showing)),
-        *_about_words(vocabulary, opened.name, bool(showing)),
-    ]
+    told += _about_swapping(opened, missing, len(showing), asked_ids, read)
+    told += _about_documents(opened, missing, empty, len(showing))
+    told += _about_words(vocabulary, opened.name, bool(showing))
     return Quotations(
         name=opened.name,
         questions=questions,
         documents=quoted,
         whole=shelf.texts(),
-        findings=tuple(findings),
+        findings=tuple(told),
         unasked=unasked,
+        source=given,
+        reads_documents=bool(showing),
     )
 
 
@@ -251,6 +260,28 @@ def _about_topics(opened: OpenTexts, topics: Topics | None, shown: Sequence[str]
     if trap or len(missing) == len(shown):
         told += f"; {trap or f'there are {some(topics.ids, 3)}'}"
     return [Finding("topics-without-text", opened.name, told, doubtful=False)]
+
+
+def _about_swapping(
+    opened: OpenTexts, missing: Sequence[str], shown: int, asked: frozenset[str], read: Mapping[bool, int]
+) -> list[Finding]:
+    """Whether questions and documents look as if each were given in the place of the other: most documents shown have
+    no text, and they are among the questions; or what was read as documents has the ids of topics.
+    """
+    if not missing or not opened.documents or len(missing) < shown / 2:
+        return []
+    found = sum(document in asked for document in missing)
+    if found >= NEARLY_ALL * len(missing):
+        are = "is" if found == 1 else "are"
+        why = f"of {plural(shown, 'document')} shown, {found:,} {are} among the questions and not among the documents"
+    elif read[True] >= NEARLY_ALL * (read[True] + read[False]) and len(missing) >= NEARLY_ALL * shown:
+        why = f"what was read as documents has ids of topics, and no text of {_part(missing, shown, 'document')} shown"
+    else:
+        return []
+    told = (
+        f"questions and documents look swapped: {why}; give each in the place of the other (--questions, --documents)"
+    )
+    return [Finding("texts-swapped", opened.name, told)]
 
 
 def _about_documents(opened: OpenTexts, missing: Sequence[str], empty: Sequence[str], shown: int) -> list[Finding]:

@@ -13,7 +13,7 @@ from cranfield.comparison.comparison import Comparison, Panel
 from cranfield.comparison.panels import Evaluated, judging
 from cranfield.comparison.question import Question
 from cranfield.comparison.standing import Standing, reference, standings, verdict
-from cranfield.comparison.systems import check_comparable, compare_results
+from cranfield.comparison.systems import check_baseline, check_comparable, compare_results
 from cranfield.errors import UsageError, plural
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment
@@ -124,6 +124,7 @@ def gather(
     question, wanted = question or Question(), as_measures(measures)
     check_comparable(wanted)
     experiment, evaluated = _evaluated(experiment, wanted, question)
+    check_baseline(question.baseline, evaluated.runs)
     comparison = None
     if len(evaluated.runs) > 1:
         judgements = experiment.judgements(evaluated.measures)

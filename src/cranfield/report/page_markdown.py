@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cranfield.evaluation.findings import in_doubt
 from cranfield.plot.saving import drawn
 from cranfield.render.document import Block, Code, Paragraph, PictureFile, Title, written
 from cranfield.render.escaping import utf8
@@ -49,7 +50,7 @@ def text_of(report: Report, pictures: Sequence[Block] = ()) -> str:
         blocks.append(Paragraph(f"These are {report_tables.which_topics(report)}."))
     for measure in report.results.measures:
         blocks += [Title(str(measure), 3), report_tables.topics_grid(report, measure)]
-    quality = report_tables.findings_grid(report) if report.findings else Paragraph("Nothing odd was found.")
+    quality = report_tables.findings_grid(report) if report.findings else Paragraph(in_doubt(report.findings))
     blocks += [Title("Data quality", 2), quality, Title("How it was made", 2)]
     blocks += [Code(report.command)] if report.command else []
     blocks += map(Paragraph, report_tables.tested(report))

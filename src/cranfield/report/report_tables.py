@@ -25,6 +25,7 @@ from cranfield.efficiency import efficiency_columns
 from cranfield.errors import plural, share
 from cranfield.evaluation.findings import Finding, gathered
 from cranfield.evaluation.result_tables import shown
+from cranfield.formats.sources import compute_digest, opened_file
 from cranfield.policy import TopicSet
 from cranfield.render.grid import Cell, Grid
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from cranfield.report.contents import Report
 
 MOST_SCORES = 400_000  # of all topics, systems and measures that are listed
+MOST_DIGESTED = 100_000_000  # bytes of a file of texts, which is not read whole for its digest alone if it is larger
 MOST_PAIRS = 300  # pairs of all measures together that are listed one by one
 
 # What to do about a finding, where its sentence does not say so itself.
@@ -235,7 +237,31 @@ def inputs_grid(report: Report) -> Grid:
         ]
         for source in report.results.inputs
     ]
+    rows += _text_files(report)
     return Grid(["name", "file", "bytes", "rows", "topics", "digest"], rows, labels=2)
+
+
+def _text_files(report: Report) -> list[list[str]]:
+    """The files of questions and documents; nothing is counted in them, and a digest is made of those not too large."""
+    if report.quotations is None:
+        return []
+    opened, algorithm = report.quotations.source.opened(), report.experiment.reading.digest
+    documents = opened.documents if report.quotations.reads_documents else ()
+    named = [("questions", opened.topics), *(("documents", source) for source in documents)]
+    rows = []
+    for what, source in named:
+        if isinstance(source, str | os.PathLike):
+            path = os.fspath(source)
+            digest = "–" if algorithm is None else _digest(path, algorithm)
+            rows.append([what, path, _size(path), "–", "–", digest])
+    return rows
+
+
+def _digest(path: str, algorithm: str) -> str:
+    if not os.path.isfile(path) or os.path.getsize(path) > MOST_DIGESTED:
+        return "–"
+    with opened_file(path) as file:
+        return compute_digest(file.read(), algorithm)
 
 
 def reading(report: Report) -> list[str]:

@@ -11,14 +11,38 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
 
-from cranfield.errors import UsageError, shorten
+from cranfield.errors import LibraryError, UsageError, shorten
 from cranfield.libraries import library
+from cranfield.spark.run_sources import Cutting
+from cranfield.spark.waiting import check_listening
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _MASTER = re.compile(r"local(\[.+\])?|(spark|k8s)://.+|yarn")
 _UNITS = {"b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+@contextmanager
+def spark_libraries(purpose: str) -> Iterator[None]:
+    """Where the libraries of Spark are used: one that is missing or too old is told in a line.
+
+    PySpark asks for pandas wherever Arrow is used, and warns of a new one, though nothing of it is used here.
+    """
+    for name in ("pyspark", "pyarrow", "pandas"):
+        library(name, purpose, "spark")
+    from pyspark.errors import PySparkImportError
+    from pyspark.sql.pandas.utils import require_minimum_pandas_version, require_minimum_pyarrow_version
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        try:
+            require_minimum_pandas_version()
+            require_minimum_pyarrow_version()
+        except PySparkImportError as error:
+            reason = str(error).partition("\n")[0].removeprefix(f"[{error.getCondition()}]").strip()
+            raise LibraryError(f"{purpose}: {reason.rstrip('.')}: pip install --upgrade 'cranfield[spark]'") from None
+        yield
 
 
 def active_session() -> SparkSession:
@@ -31,15 +55,15 @@ def active_session() -> SparkSession:
     return session
 
 
-def piece_size(session: SparkSession) -> int:
-    """How many bytes of a file a task reads, as Spark has it set.
+def cutting_of(session: SparkSession) -> Cutting:
+    """How many bytes of a file a task reads, as Spark has it set, and how many cores there are.
 
     A size is a number with or without a unit: 134217728, 134217728b, 128MB.
     """
     said = str(session.conf.get("spark.sql.files.maxPartitionBytes")).strip().lower()
     digits = said.rstrip("bkmgt")
     unit = said[len(digits) :].removesuffix("b")[:1] or "b"
-    return max(1, int(digits) * _UNITS[unit])
+    return Cutting(max(1, int(digits) * _UNITS[unit]), session.sparkContext.defaultParallelism)
 
 
 @contextmanager
@@ -48,17 +72,29 @@ def session_on(master: str) -> Iterator[SparkSession]:
     already is taken, and stays."""
     if not _MASTER.fullmatch(master):
         raise UsageError(f"'{shorten(master, 60)}' is no master of Spark: take local[*] or spark://HOST:PORT")
-    library("pyspark", "--engine")
-    from pyspark.sql import SparkSession
+    with spark_libraries("--engine"):
+        from pyspark.sql import SparkSession
 
-    active = SparkSession.getActiveSession()
-    if active is None:
-        with _started(master) as session:
-            yield session
-    elif active.sparkContext.master == master:
-        yield active
-    else:
-        raise UsageError(f"a session on {active.sparkContext.master} is active: stop it before one on {master} starts")
+        active = SparkSession.getActiveSession()
+        if active is None:
+            _check_hadoop(master)
+            check_listening(master)
+            with _started(master) as session:
+                yield session
+        elif active.sparkContext.master == master:
+            yield active
+        else:
+            other = active.sparkContext.master
+            raise UsageError(f"a session on {other} is active: stop it before one on {master} starts")
+
+
+def _check_hadoop(master: str) -> None:
+    """YARN is found by a configuration, not by an address."""
+    if master == "yarn" and not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
+        raise UsageError(
+            "yarn is found by the configuration of Hadoop, and neither HADOOP_CONF_DIR nor YARN_CONF_DIR is set",
+            "Set one of them to the folder in which yarn-site.xml is.",
+        )
 
 
 @contextmanager
@@ -72,9 +108,8 @@ def _started(master: str) -> Iterator[SparkSession]:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # tasks run by the Python that has this package
     settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
     conf = SparkConf().setMaster(master).setAppName("cranfield").setAll(list(settings.items()))
-    with tempfile.TemporaryFile() as said, warnings.catch_warnings():
+    with tempfile.TemporaryFile() as said:
         # What Java has to say is for those who run the cluster, unless it does not start.
-        warnings.simplefilter("ignore", FutureWarning)
         try:
             gateway = launch_gateway(conf, {"stdout": said, "stderr": said})  # type: ignore[no-untyped-call]
             context = SparkContext(conf=conf, gateway=gateway)

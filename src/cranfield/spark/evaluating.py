@@ -11,22 +11,23 @@ from cranfield.evaluation import findings
 from cranfield.evaluation.evaluation import no_topic_left, no_topic_of
 from cranfield.evaluation.experiment import Experiment
 from cranfield.evaluation.results import Results
-from cranfield.formats.datasets import is_dataset
+from cranfield.evaluation.scored_frames import FrameFacts
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.judged import pool
-from cranfield.libraries import library
 from cranfield.measures import Measure, as_measures
 from cranfield.policy import Policy
-from cranfield.spark.clusters import active_session, piece_size, session_on
+from cranfield.spark.clusters import active_session, cutting_of, session_on, spark_libraries
 from cranfield.spark.jobs import Job
 from cranfield.spark.judgement_frames import SOURCE, JudgementFrame
-from cranfield.spark.run_sources import RunSources, is_spark, sources_of
-from cranfield.spark.running import outcome_of, outcome_with_judgements, told_of
-from cranfield.spark.telling import checked_runs, judged_runs, result_frame
+from cranfield.spark.run_sources import RunSources, is_spark, refuse_unshared, sources_of
+from cranfield.spark.running import JobOutcome, outcome_of, outcome_with_judgements
+from cranfield.spark.telling import JudgedTopics, findings_of_runs, judged_runs, log, result_frame
+from cranfield.spark.waiting import attended
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from cranfield.evaluation.findings import Finding
     from cranfield.formats.given import Given
     from cranfield.spark.run_sources import ClusterRuns
 
@@ -61,16 +62,29 @@ def evaluate(
     >>> sorted(tuple(row) for row in frame.collect())  # doctest: +SKIP
     [('bm25', 'q1', 'P@1', 0.0), ('bm25', 'q1', 'RR', 0.5), ('dense', 'q1', 'P@1', 1.0), ('dense', 'q1', 'RR', 1.0)]
     """
-    library("pyspark", "cranfield.spark")
-    session, policy, wanted = active_session(), policy or Policy(), as_measures(measures)
-    _check(policy, wanted, runs)
+    with spark_libraries("cranfield.spark"):
+        session, policy, wanted = active_session(), policy or Policy(), as_measures(measures)
+        _check(policy, wanted, runs)
+        with attended(session):
+            return _evaluated(session, qrels, runs, wanted, policy, reading, broadcast)
+
+
+def _evaluated(
+    session: SparkSession,
+    qrels: Given | DataFrame,
+    runs: ClusterRuns,
+    wanted: tuple[Measure, ...],
+    policy: Policy,
+    reading: Reading,
+    broadcast: int,
+) -> DataFrame:
     if is_spark(qrels):
         frame = JudgementFrame.of(qrels, reading)
         if frame.count > broadcast:
-            sources = sources_of(runs, reading, piece_size(session), whole=False)
+            sources = sources_of(runs, reading, cutting_of(session), whole=False)
             return _joined_by_topic(session, frame, sources, wanted, policy, reading)
         qrels = frame.collected()
-    sources = sources_of(runs, reading, piece_size(session))
+    sources = sources_of(runs, reading, cutting_of(session))
     experiment = Experiment(qrels, (), policy, reading, rows=False)
     if policy.ties == "expected" or policy.grades != "grades" or policy.judges != "grade":
         # What is drawn, or learnt of judges, is the same for all topics: that is done where all are known.
@@ -79,9 +93,14 @@ def evaluate(
     judgements = experiment.judgements(wanted)
     for measure in wanted:
         measure.check_needs({*judgements.qrels.columns})
-    findings.of_qrels(judgements.qrels, judgements.pool, policy, wanted)
+    of_qrels = [
+        *experiment.restriction(),
+        *findings.of_qrels(judgements.qrels, judgements.pool, policy, wanted),
+        *findings.unreachable_grade(wanted, judgements.pool, judgements.qrels.name),
+    ]
     job = Job(judgements.qrels, judgements.pool, policy, reading, wanted, sources.kinds)
-    return _finished(outcome_of(session, job, sources), job, sources, judgements.pool.topics)
+    topics = judgements.pool.topics
+    return _finished(outcome_of(session, job, sources), job, sources, lambda: (topics, len(topics)), of_qrels)
 
 
 def evaluate_on(
@@ -102,11 +121,9 @@ def evaluate_on(
     """
     wanted = as_measures(measures)
     runs = experiment.runs if isinstance(experiment.runs, list | tuple | dict) else [experiment.runs]
-    elsewhere = [run for run in runs if run == "-" or is_dataset(run)] if not isinstance(runs, dict) else []
-    if elsewhere:
-        raise UsageError(f"a cluster reads files that every worker sees, not {elsewhere[0]}: name a file")
-    with session_on(master) as session:
-        sources = sources_of(cast("ClusterRuns", runs), experiment.reading, piece_size(session))
+    refuse_unshared([*runs.values()] if isinstance(runs, dict) else runs)
+    with session_on(master) as session, attended(session):
+        sources = sources_of(cast("ClusterRuns", runs), experiment.reading, cutting_of(session))
         experiment.take_judged(judged_runs(session, experiment, sources, wanted))
     return experiment.evaluate(wanted, bounds=bounds, figures=figures)
 
@@ -141,20 +158,25 @@ def _joined_by_topic(
         raise findings.nothing_relevant(SOURCE)
     job = Job(None, pool(qrels.nothing()), policy, reading, measures, sources.kinds)
     outcome = outcome_with_judgements(session, job, sources, qrels.rows, qrels.highest)
-    return _finished(outcome, job, sources, qrels.topics)
+    return _finished(outcome, job, sources, qrels.topics)  # a job of its own, if they are to be named
 
 
-def _finished(outcome: DataFrame, job: Job, sources: RunSources, topics: Sequence[str]) -> DataFrame:
-    """The scores of an outcome, once every task has told that nothing is wrong."""
-    outcome = outcome.persist()
+def _finished(
+    outcome: JobOutcome, job: Job, sources: RunSources, judged: JudgedTopics, of_qrels: Sequence[Finding] = ()
+) -> DataFrame:
+    """The scores of an outcome, of the topics that count; what is odd is logged, and stays with the frame."""
+    assert outcome.scores is not None
+    names = tuple(run.name for run in sources.runs)
     try:
-        checked_runs(told_of(outcome, sources, job), job, sources, topics)
-        scores = _chosen(outcome.where("told is null"), job.policy, [run.name for run in sources.runs])
+        told = (*of_qrels, *findings_of_runs(outcome.reports, job, sources, judged))
+        scores = _chosen(outcome.scores, job.policy, names)
     except BaseException:
-        outcome.unpersist()
+        outcome.release()
         raise
+    log(told)
+    FrameFacts(names, job.measures, told).attach(scores)
     # The scores stay with the workers for as long as somebody has the frame.
-    weakref.finalize(scores, outcome.unpersist).atexit = False
+    weakref.finalize(scores, outcome.release).atexit = False
     return scores
 
 

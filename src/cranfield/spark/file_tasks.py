@@ -1,61 +1,78 @@
-"""Tasks that read files: whole ones, or pieces of large ones, whose lines travel to where their topic is judged."""
+"""Tasks that read files: whole ones and pieces of large ones, which they judge at once; or lines, which travel."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from cranfield._core import spans_of
 from cranfield.errors import DataError
 from cranfield.formats import read_run
-from cranfield.formats.format import BYTE_ORDER_MARK, Judging
+from cranfield.formats.format import Judging
 from cranfield.judged import Integers, joined
-from cranfield.spark.jobs import MARKER, NAMES, UNREADABLE, Fault, Job, TaskReport, told
-from cranfield.spark.row_tasks import outcome
+from cranfield.spark.jobs import NAMES, UNREADABLE, Fault, Job, TaskReport, told
+from cranfield.spark.piece_texts import FilePiece, piece_text
+from cranfield.spark.row_tasks import judged_lines, outcome, unreadable
 
 if TYPE_CHECKING:
     import pyarrow
     from pyspark import Broadcast
 
     from cranfield.spark.jobs import Batches, Work
+    from cranfield.spark.run_sources import WholeFile
 
 _SPAN = 1 << 16  # bytes of lines that travel as one value
 _AT_ONCE = 1 << 24  # bytes of lines in a batch
 _FILE = 40  # bits of a place that say where in a file it is; those above say in which of a run's files
 
 
-class FilePiece(NamedTuple):
-    """A piece of a file of a run: the lines that begin between two bytes. `file` is its number among the run's."""
+def whole_files(job: Broadcast[Job], files: tuple[WholeFile, ...]) -> Work:
+    """Reads and judges the files of runs, one after another, as one machine does."""
 
-    run: str
-    path: str
-    file: int
-    begin: int
-    end: int
-
-
-def whole_files(job: Broadcast[Job], files: tuple[FilePiece, ...]) -> Work:
-    """Reads and judges one file after another, as one machine does."""
-
-    def work(batches: Batches) -> Batches:
+    def work(batches: Batches) -> Batches:  # what it calls is found where it runs: only the job travels with it
         for number in _numbers(batches):
             yield from _whole_file(job.value, files[number])
 
     return work
 
 
-def _whole_file(job: Job, file: FilePiece) -> Batches:
+def _whole_file(job: Job, file: WholeFile) -> Batches:
     assert job.qrels is not None
     judging = Judging(job.qrels.table, job.policy.ties)
     try:
+        open(file.path, "rb").close()
         run = read_run(file.path, name=file.run, reading=job.reading.in_threads(1), judging=judging)
+    except OSError as error:
+        reason = _reason(file.path, error)
+        yield told(TaskReport(file.run, Fault.of(file.run, unreadable(reason))))
+        return
     except DataError as error:
-        yield told(TaskReport(file.run, Fault.of(file.run, error)))
+        yield told(TaskReport(file.run, Fault.of(file.run, error).under(file.given, file.path)))
         return
     judged = joined(run, job.qrels, job.policy.ties, pooled=job.pool, threads=1)
-    yield from outcome(job, run, judged, np.arange(len(job.pool.topics)), run.origin)
+    yield from outcome(job, run, judged, origin=run.origin)
+
+
+def judged_pieces(job: Broadcast[Job], pieces: tuple[FilePiece, ...]) -> Work:
+    """Reads and judges pieces of files, each in one call of the core, and tells which topics are in each."""
+
+    def work(batches: Batches) -> Batches:
+        for number in _numbers(batches):
+            yield from _judged_piece(job.value, pieces[number])
+
+    return work
+
+
+def _judged_piece(job: Job, piece: FilePiece) -> Batches:
+    try:
+        text = piece_text(piece)[1]
+    except OSError as error:
+        yield told(TaskReport(piece.run, Fault.of(piece.run, unreadable(_reason(_path(piece, error), error)))))
+        return
+    if text:
+        yield from judged_lines(job, piece.run, text, all_topics=True)
 
 
 def file_lines(pieces: tuple[FilePiece, ...]) -> Work:
@@ -72,14 +89,13 @@ def _lines(piece: FilePiece) -> Batches:
     import pyarrow as pa
 
     try:
-        text = piece_text(piece)
+        start, text = piece_text(piece)
     except OSError as error:
-        reason = pa.array([f"{piece.path}\n{error.strerror or error}".encode("utf-8", "surrogateescape")])
-        yield _rows(piece.run, pa.array([b""]), pa.array([UNREADABLE]), reason)
+        yield _rows(piece.run, pa.array([b""]), pa.array([UNREADABLE]), pa.array([_reason(_path(piece, error), error)]))
         return
     begins, topics, ends = spans_of(text, _SPAN)
     count = len(begins) - 1
-    place = begins[:-1] + piece.begin + (piece.file << _FILE)
+    place = begins[:-1] + start.offset + (start.file << _FILE)
     lines = _rows(piece.run, _binary(ends, topics), pa.array(place), _binary(begins, text))
     first = 0
     while first < count:
@@ -88,31 +104,13 @@ def _lines(piece: FilePiece) -> Batches:
         first = last
 
 
-def piece_text(piece: FilePiece) -> bytes:
-    """The lines that begin in a piece of a file, whole: the last may go on behind its end."""
-    with open(piece.path, "rb") as file:
-        before = max(piece.begin - 1, 0)  # the byte before tells whether a line begins here
-        file.seek(before)
-        begin = before + (len(file.readline()) if piece.begin else 0)
-        text = file.read(piece.end - begin) if begin < piece.end else b""
-        if text and not text.endswith(b"\n"):
-            text += file.readline()
-    text = text.removeprefix(BYTE_ORDER_MARK) if piece.begin == 0 else text
-    return text if not text or text.endswith((b"\n", b"\r")) else text + b"\n"
+def _path(piece: FilePiece, error: OSError) -> str:
+    return str(error.filename or piece.paths[piece.file])
 
 
-def markers(job: Broadcast[Job], runs: tuple[str, ...]) -> Work:
-    """A row for each judged topic of each run, so that what a run does not answer is scored too."""
-
-    def work(batches: Batches) -> Batches:
-        import pyarrow as pa
-
-        topics = pa.array(list(job.value.number_of), pa.binary())
-        place, text = pa.array(np.full(len(topics), MARKER)), pa.nulls(len(topics), pa.binary())
-        for number in _numbers(batches):
-            yield _rows(runs[number], topics, place, text)
-
-    return work
+def _reason(path: str, error: OSError) -> bytes:
+    """Which file cannot be read, and why."""
+    return f"{path}\n{error.strerror or error}".encode("utf-8", "surrogateescape")
 
 
 def _rows(run: str, topic: pyarrow.Array, place: pyarrow.Array, text: pyarrow.Array) -> pyarrow.RecordBatch:

@@ -16,14 +16,21 @@ from cranfield.errors import DataError
 from cranfield.formats import read_qrels, read_run, request_for
 from cranfield.formats.format import BYTE_ORDER_MARK, Judging, text_error
 from cranfield.formats.reading import Reading
-from cranfield.formats.sources import open_source
+from cranfield.formats.sources import open_source, opened_file
 from cranfield.spark.jobs import LAYOUTS, Fault
 from cranfield.spark.run_sources import RunSource
 
 
 def first_fault(run: RunSource, faults: Sequence[Fault], reading: Reading) -> DataError:
-    """The error of a run, given what tasks found wrong with it: of a frame that of the first topic, as bytes."""
+    """The error of a run, given what tasks found wrong with it: of a frame that of the first topic, as bytes; of a file
+    that cannot be read here either, why not."""
     known = [fault for fault in faults if fault.error is not None]
+    try:
+        for file in run.files:
+            with opened_file(file):
+                pass
+    except DataError as error:
+        return error
     if known:
         return min(known, key=lambda fault: (fault.topic, str(fault.error))).as_error()
     return fault_in_files(run, reading)

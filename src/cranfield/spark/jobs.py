@@ -16,10 +16,10 @@ from cranfield._core import TextLayout
 from cranfield.errors import DataError, DuplicateError
 from cranfield.formats.reading import Reading
 from cranfield.formats.trec_text import RANKS, RUN
-from cranfield.judged import Pool
+from cranfield.judged import Integers, Pool
 from cranfield.measures.registry import Measure
 from cranfield.policy import Policy
-from cranfield.spark.judged_parts import NO_ROWS, RowCounts, RunPart
+from cranfield.spark.judged_parts import NO_ROWS, NO_TOPICS, RowCounts, RunPart
 from cranfield.tables import Origin, Qrels
 
 if TYPE_CHECKING:
@@ -28,14 +28,12 @@ if TYPE_CHECKING:
     Batches = Iterator[pyarrow.RecordBatch]
     Work = Callable[[Batches], Batches]
 
-# What is shuffled: lines of text as they stand in a file, or rows of a frame. A marker, at the place -1, says that a
-# topic of a run is to be scored, whether there are rows of it or not. Judgements are rows of the run "", which sorts
-# first.
+# What is shuffled: lines of text as they stand in a file, or rows of a frame. Judgements are rows of the run "", which
+# sorts first.
 ROWS = "run string, topic binary, place bigint, text binary, document binary, value double, rank int"
 OUTCOME = "run string, topic string, measure string, score double, answered boolean, told binary"
 NAMES = tuple(column.split()[0] for column in ROWS.split(", "))
-MARKER = -1
-UNREADABLE = -2  # the place of what a worker has to say of a file that it cannot read
+UNREADABLE = -1  # the place of what a worker has to say of a file that it cannot read
 JUDGEMENTS = ""
 LAYOUTS: Mapping[str, TextLayout] = {"trec": RUN, "msmarco": RANKS}  # formats whose lines begin with the topic
 
@@ -62,6 +60,11 @@ class Job:
         """The numbers of the judged topics."""
         return {topic.encode("utf-8", "surrogateescape"): number for number, topic in enumerate(self.pool.topics)}
 
+    @cached_property
+    def judged_topics(self) -> frozenset[str]:
+        """The judged topics, for whoever asks of each of a run's."""
+        return frozenset(self.pool.topics)
+
 
 class Fault(NamedTuple):
     """That something is wrong with a run; and what, by the parts of the error, unless its files must be asked."""
@@ -76,19 +79,31 @@ class Fault(NamedTuple):
         names = ("message", "source", "line", "text", "remedy", "option")
         return cls(run, topic, {name: getattr(error, name) for name in names}, isinstance(error, DuplicateError))
 
+    def under(self, given: str, path: str) -> Fault:
+        """The same of a file by the name under which it was given, not by the path under which a worker read it."""
+        source = str((self.error or {}).get("source") or "")
+        if not source.startswith(path):
+            return self
+        return self._replace(error={**(self.error or {}), "source": given + source.removeprefix(path)})
+
     def as_error(self) -> DataError:
         """The error, as it was raised where it was found."""
         return (DuplicateError if self.is_duplicate else DataError)(**(self.error or {"message": "is not readable"}))
 
 
 class TaskReport(NamedTuple):
-    """What a task has to tell besides scores: a fault, or a part of a run, or what is known of the rows of one."""
+    """What a task has to tell besides scores: a fault, or a part of a run, or what is known of the rows of one.
+
+    `topics` has a number for each topic that was judged there: that of a judged one, and of a piece of a file, which
+    may have rows of a topic that another piece has too, one below zero for each other (`judged_parts.stand_in`).
+    """
 
     run: str
     fault: Fault | None = None
     part: RunPart | None = None
     rows: RowCounts = NO_ROWS
     origin: Origin | None = None  # of a file that was read whole
+    topics: Integers = NO_TOPICS
 
 
 def told(what: TaskReport) -> pyarrow.RecordBatch:

@@ -7,7 +7,9 @@ are the `Judged` that one machine would have made; what is to be said of the row
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +23,12 @@ FEW = 5  # names in a sentence
 
 
 class RowCounts(NamedTuple):
-    """What is known of the rows of a part: how many, of how many judged topics, of which others, and what was odd."""
+    """What is known of the rows of a part: how many, of how many judged topics, of which others, and what was odd.
+
+    The last six are there where scores are made in the cluster, and say what the documents that are judged tell where
+    they come back (`findings.JoinCounts`); topics without an answer are, where judgements come with
+    the rows.
+    """
 
     rows: int = 0
     answered: int = 0
@@ -33,13 +40,20 @@ class RowCounts(NamedTuple):
     comments: int = 0
     tags: frozenset[str] = frozenset()
     several_tags: bool = False
+    judged: int = 0  # rows
+    longest: int = 0  # rows of a judged topic
+    tied_topics: int = 0
+    missing: tuple[str, ...] = ()  # the first of a part
+    missing_count: int = 0
+    missing_scores: frozenset[str] = frozenset()  # how those topics are scored, in words
 
     def shortened(self) -> RowCounts:
         """The same with no more names than a sentence has."""
-        return self._replace(unjudged=self.unjudged[:FEW])
+        return self._replace(unjudged=self.unjudged[:FEW], missing=self.missing[:FEW])
 
 
 NO_ROWS = RowCounts()
+NO_TOPICS: Integers = np.zeros(0, dtype=np.int64)
 
 
 class RunPart(NamedTuple):
@@ -70,9 +84,9 @@ def part_of(judged: Judged, rows: RowCounts) -> RunPart:
     )
 
 
-def row_counts(run: Run, judged: Judged) -> RowCounts:
-    """What is known of the rows of a run that was joined with judgements."""
-    table, known = run.table, set(judged.topics)
+def row_counts(run: Run, judged: Judged, known: AbstractSet[str]) -> RowCounts:
+    """What is known of the rows of a run that was joined with judgements of the topics that are known."""
+    table = run.table
     unjudged = tuple(topic for topic in table.topics() if topic not in known)
     return RowCounts(
         rows=table.row_count,
@@ -82,7 +96,19 @@ def row_counts(run: Run, judged: Judged) -> RowCounts:
         collapsed=table.collapsed_count,
         repeated=() if table.repeated is None else (table.repeated,),
         rank_disagreements=int(table.rank_disagreements().sum()),
+        judged=len(judged.rank),
+        longest=int(judged.retrieved.max(initial=0)),
     )
+
+
+def stand_in(topic: str) -> int:
+    """A number below zero for a topic, the same wherever it is asked for; two topics may have the same, if hardly ever.
+
+    >>> stand_in("q1")
+    -8341156147024183349
+    """
+    digest = blake2b(topic.encode("utf-8", "surrogateescape"), digest_size=8).digest()
+    return -1 - (int.from_bytes(digest, "big") >> 1)
 
 
 def counted_together(counts: Iterable[RowCounts]) -> RowCounts:
@@ -104,6 +130,12 @@ def counted_together(counts: Iterable[RowCounts]) -> RowCounts:
         comments=sum(part.comments for part in parts),
         tags=tags,
         several_tags=len(tags) > 1 or any(part.several_tags for part in parts),
+        judged=sum(part.judged for part in parts),
+        longest=max((part.longest for part in parts), default=0),
+        tied_topics=sum(part.tied_topics for part in parts),
+        missing=tuple(in_order(topic for part in parts for topic in part.missing)),
+        missing_count=sum(part.missing_count for part in parts),
+        missing_scores=frozenset().union(*(part.missing_scores for part in parts)),
     )
 
 
@@ -132,7 +164,7 @@ def judged_together(parts: Sequence[RunPart], pool: Pool) -> Judged:
 
 
 def _joined(arrays: list[Integers]) -> Integers:
-    return np.concatenate(arrays) if arrays else np.zeros(0, dtype=np.int64)
+    return np.concatenate(arrays) if arrays else NO_TOPICS
 
 
 def in_order(topics: Iterable[str]) -> list[str]:

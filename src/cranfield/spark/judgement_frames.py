@@ -53,11 +53,11 @@ class JudgementFrame:
         found = self.rows.agg(functions.max("value")).collect()[0][0]
         return max(float(found or 0.0), 0.0)
 
-    @cached_property
-    def topics(self) -> list[str]:
-        """Some of the judged topics, to be named."""
-        first = self.rows.select("topic").distinct().orderBy("topic").limit(4).collect()
-        return [decode(bytes(row[0])) for row in first]
+    def topics(self) -> tuple[list[str], int]:
+        """Some of the judged topics, to be named, and how many there are."""
+        topics = self.rows.select("topic").distinct()
+        first = topics.orderBy("topic").limit(3).collect()
+        return [decode(bytes(row[0])) for row in first], topics.count()
 
     def collected(self) -> Qrels:
         """The judgements, here. What is wrong with them is told by their ids: rows of a frame have no numbers."""

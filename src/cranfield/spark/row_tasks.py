@@ -11,12 +11,14 @@ import numpy as np
 
 from cranfield._core import CoreError, Progress, Table, read_arrow, read_text
 from cranfield.errors import DataError, shorten
+from cranfield.evaluation.findings import tied_topic_count
 from cranfield.evaluation.opinions import scored
-from cranfield.formats import request_for
-from cranfield.formats.format import decode, row_error, row_problem
-from cranfield.judged import Integers, Judged, Pool, joined, pool
-from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS, MARKER, OUTCOME, UNREADABLE, Fault, Job, TaskReport, told
-from cranfield.spark.judged_parts import NO_ROWS, RowCounts, counted_together, part_of, row_counts
+from cranfield.formats import read_qrels, request_for
+from cranfield.formats.format import BYTE_ORDER_MARK, decode, row_error, row_problem
+from cranfield.judged import Integers, Judged, joined, pool
+from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS, OUTCOME, UNREADABLE, Fault, Job, TaskReport, told
+from cranfield.spark.judged_parts import NO_ROWS, RowCounts, counted_together, part_of, row_counts, stand_in
+from cranfield.spark.missing_topics import missing_counts, unanswered
 from cranfield.tables import Origin, Qrels, Run
 
 if TYPE_CHECKING:
@@ -32,20 +34,22 @@ def judged_rows(job: Broadcast[Job]) -> Work:
     """Judges rows in the order of run, topic and place, all rows of a run's topic in one partition."""
 
     def work(batches: Batches) -> Batches:  # what it calls is found where it runs: only the job travels with it
-        return _judged_rows(job.value, batches)
+        for run, rows in of_whole_topics(batches):
+            yield from _judged(job.value, run, rows)
 
     return work
 
 
-def _judged_rows(job: Job, batches: Batches) -> Batches:
-    for run, rows in of_whole_topics(batches):
-        is_marker = _is_at(rows, MARKER)
-        marked = _numbers(job, rows.select(["topic"]).filter(is_marker))
-        if job.measures and len(marked) < len(_numbers(job, rows)):
-            raise AssertionError("rows of a topic were brought to two places")
-        # Among lines a marker is an empty one: they need not be copied without it.
-        lines = job.kinds[run] in LAYOUTS
-        yield from _judged(job, run, rows if lines else rows.filter(_not(is_marker)), marked)
+def unanswered_topics(job: Broadcast[Job], left: tuple[tuple[str, Integers], ...]) -> Work:
+    """The scores of topics that runs do not answer: names of runs, and the numbers of topics."""
+
+    def work(batches: Batches) -> Batches:
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                run, topics = left[number]
+                yield from _scores(job.value, run, unanswered(job.value.pool), topics)
+
+    return work
 
 
 def rows_with_judgements(job: Broadcast[Job], highest: float) -> Work:
@@ -67,8 +71,11 @@ def _rows_with_judgements(job: Job, highest: float, batches: Batches) -> Batches
             first = piece
             break
         grades.append(piece[1])
+    rest = chain([] if first is None else [first], pieces)
     if not grades:
-        return  # nobody judged any of these topics
+        for run, rows in rest:
+            yield from _judged(_nobody_judged(job, rows), run, rows)
+        return
     judgements = pa.concat_tables(grades)
     try:
         own = with_judgements(job, judgements, highest)
@@ -76,12 +83,21 @@ def _rows_with_judgements(job: Job, highest: float, batches: Batches) -> Batches
         yield told(TaskReport(JUDGEMENTS, _fault_of_judgements(job, judgements)))
         return
     left = {run: np.ones(len(own.pool.topics), dtype=bool) for run in own.kinds}
-    for run, rows in chain([] if first is None else [first], pieces):
-        answered = _numbers(own, rows)
-        left[run][answered] = False
-        yield from _judged(own, run, rows, answered)
+    for run, rows in rest:
+        left[run][_numbers(own, rows)] = False
+        yield from _judged(own, run, rows)
     for run, is_left in left.items():
-        yield from _scores(own, run, _unanswered(own.pool), np.flatnonzero(is_left))
+        missing = np.flatnonzero(is_left)
+        yield told(TaskReport(run, rows=missing_counts(own, missing).shortened()))
+        yield from _scores(own, run, unanswered(own.pool), missing)
+
+
+def _nobody_judged(job: Job, rows: pyarrow.Table) -> Job:
+    """The job with judgements of a topic that rows do not have: what is wrong with them is told all the same, and that
+    they are there."""
+    longest = max(len(topic or b"") for topic in rows.column("topic").unique().to_pylist())
+    qrels = read_qrels({"-" * (longest + 1): {"-": 1}})
+    return replace(job, qrels=qrels, pool=pool(qrels))
 
 
 def of_whole_topics(batches: Batches) -> Iterator[tuple[str, pyarrow.Table]]:
@@ -121,38 +137,68 @@ def _of_one_run(batch: pyarrow.RecordBatch) -> Iterator[pyarrow.RecordBatch]:
             yield batch.slice(first, last - first)
 
 
-def _judged(job: Job, run: str, rows: pyarrow.Table, topics: Integers) -> Batches:
-    """What is to be sent of some rows of a run: scores of these topics, or what is judged; or what is wrong with it."""
-    text = NO_ROWS
-    unreadable = rows.filter(_is_at(rows, UNREADABLE)).column("text").to_pylist()
-    if unreadable:
-        yield told(TaskReport(run, Fault.of(run, _unreadable(min(unreadable)))))
+def _judged(job: Job, run: str, rows: pyarrow.Table) -> Batches:
+    """What is to be sent of some rows of a run: scores, or what is judged; or what is wrong with it."""
+    import pyarrow.compute as pc
+
+    if job.kinds[run] in LAYOUTS:
+        unread = rows.filter(pc.equal(rows.column("place"), UNREADABLE)).column("text").to_pylist()
+        if unread:
+            yield told(TaskReport(run, Fault.of(run, unreadable(min(unread)))))
+        else:
+            yield from judged_lines(job, run, _together(rows))
         return
     try:
-        if job.kinds[run] in LAYOUTS:
-            table, comments, tag, several = _read_lines(job, run, rows)
-            text = RowCounts(comments=comments, tags=frozenset([tag] if tag else []), several_tags=several)
-        else:
-            table = _read_rows(rows, job.kinds[run])
+        table = _read_rows(rows, job.kinds[run])
     except CoreError:
         yield told(TaskReport(run, _fault(job, run, rows)))
         return
-    read = Run(table, Origin(run))
+    yield from _joined(job, Run(table, Origin(run)))
+
+
+def judged_lines(job: Job, run: str, lines: bytes | memoryview, *, all_topics: bool = False) -> Batches:
+    """The same of lines of text. What is wrong with one must be seen in its file."""
     assert job.qrels is not None
-    judged = joined(read, job.qrels, job.policy.ties, pooled=job.pool, threads=1)
-    yield from outcome(job, read, judged, topics, text=text)
+    ties, layout = job.policy.ties == "file", LAYOUTS[job.kinds[run]]
+    if lines[: len(BYTE_ORDER_MARK)] == BYTE_ORDER_MARK:  # no file begins here, so that it is a fault
+        yield told(TaskReport(run, Fault(run)))
+        return
+    try:
+        table, comments, tag, several = read_text(lines, layout, job.qrels.table, ties, 1, Progress())
+    except CoreError:
+        yield told(TaskReport(run, Fault(run)))
+        return
+    text = RowCounts(comments=comments, tags=frozenset([tag] if tag else []), several_tags=several)
+    yield from _joined(job, Run(table, Origin(run)), text, all_topics=all_topics)
+
+
+def _joined(job: Job, run: Run, text: RowCounts = NO_ROWS, *, all_topics: bool = False) -> Batches:
+    assert job.qrels is not None
+    judged = joined(run, job.qrels, job.policy.ties, pooled=job.pool, threads=1)
+    yield from outcome(job, run, judged, text=text, all_topics=all_topics)
 
 
 def outcome(
-    job: Job, run: Run, judged: Judged, topics: Integers, origin: Origin | None = None, text: RowCounts = NO_ROWS
+    job: Job,
+    run: Run,
+    judged: Judged,
+    *,
+    origin: Origin | None = None,
+    text: RowCounts = NO_ROWS,
+    all_topics: bool = False,
 ) -> Batches:
-    """The scores of some topics of a run and what is known of its rows; without measures, what is judged of it."""
-    counts = counted_together([row_counts(run, judged), text])
+    """The scores of the topics that a run answers, and what is known of its rows; without measures, what is judged of
+    it. `all_topics`: those are told that nobody judged, too."""
+    own = row_counts(run, judged, job.judged_topics)
+    answered = np.flatnonzero(judged.answered)
+    topics = np.array([*answered.tolist(), *map(stand_in, own.unjudged)], dtype=np.int64) if all_topics else answered
+    tied = tied_topic_count(judged, job.policy, job.measures) if job.measures else 0
+    counts = counted_together([own._replace(tied_topics=tied), text])
     if not job.measures:
-        yield told(TaskReport(run.name, part=part_of(judged, counts), origin=origin))
+        yield told(TaskReport(run.name, part=part_of(judged, counts), origin=origin, topics=topics))
         return
-    yield told(TaskReport(run.name, rows=counts.shortened(), origin=origin))
-    yield from _scores(job, run.name, judged, topics)
+    yield told(TaskReport(run.name, rows=counts.shortened(), origin=origin, topics=topics))
+    yield from _scores(job, run.name, judged, answered)
 
 
 def _scores(job: Job, run: str, judged: Judged, topics: Integers) -> Batches:
@@ -193,12 +239,6 @@ def _not_utf8(run: str, topics: Sequence[str]) -> DataError:
     )
 
 
-def _read_lines(job: Job, run: str, rows: pyarrow.Table) -> tuple[Table, int, str, bool]:
-    assert job.qrels is not None
-    ties = job.policy.ties == "file"
-    return read_text(_together(rows), LAYOUTS[job.kinds[run]], job.qrels.table, ties, 1, Progress())
-
-
 def _together(rows: pyarrow.Table) -> bytes | memoryview:
     """The lines of rows one behind the other, which is how Arrow has them."""
     pieces = []
@@ -218,12 +258,10 @@ def _read_rows(rows: pyarrow.Table, kind: str) -> Table:
 
 
 def _fault(job: Job, run: str, rows: pyarrow.Table) -> Fault:
-    """What is wrong with rows. Lines must be seen in their file; of a frame's rows the first topic tells, as bytes."""
+    """What is wrong with the rows of a frame: the first topic tells, as bytes."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if job.kinds[run] in LAYOUTS:
-        return Fault(run)
     for topic in sorted(rows.column("topic").unique().to_pylist(), key=lambda topic: topic or b""):
         ids = rows.column("topic")
         own = rows.filter(pc.is_null(ids) if topic is None else pc.equal(ids, pa.scalar(topic, pa.binary())))
@@ -266,31 +304,14 @@ def _fault_of_judgements(job: Job, grades: pyarrow.Table) -> Fault:
     return _fault(replace(job, kinds={JUDGEMENTS: "grade"}), JUDGEMENTS, grades)
 
 
-def _unanswered(of: Pool) -> Judged:
-    """The lists of a run that answers nothing."""
-    none, zeros = np.zeros(0, dtype=np.int64), np.zeros(len(of.topics), dtype=np.int64)
-    return Judged(of, np.zeros(len(zeros) + 1, dtype=np.int64), none, none, np.zeros(0), none, none, zeros, zeros > 0)
-
-
 def _numbers(job: Job, rows: pyarrow.Table) -> Integers:
     """The numbers of the judged topics among rows."""
     topics = rows.column("topic").unique().to_pylist()
     return np.array(sorted(job.number_of[topic] for topic in topics if topic in job.number_of), dtype=np.int64)
 
 
-def _unreadable(reason: bytes) -> DataError:
+def unreadable(reason: bytes) -> DataError:
+    """The error of a file that a worker cannot read: its path, and why, on a second line."""
     path, message = decode(reason).split("\n", 1)
-    remedy = "Every worker reads its own pieces of the file: it must be at that place on all of them."
+    remedy = "Workers read files themselves: it must be at that place on all of them."
     return DataError(f"a worker cannot read it: {message}", source=path, remedy=remedy)
-
-
-def _is_at(rows: pyarrow.Table, place: int) -> pyarrow.ChunkedArray:
-    import pyarrow.compute as pc
-
-    return pc.equal(rows.column("place"), place)
-
-
-def _not(mask: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-    import pyarrow.compute as pc
-
-    return pc.invert(mask)

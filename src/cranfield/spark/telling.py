@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from cranfield._core import Progress, Table, read_text
-from cranfield.errors import DataError, all_told, plural, some
+from cranfield.errors import DataError
 from cranfield.evaluation import findings
 from cranfield.evaluation.experiment import Experiment
-from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.findings import Finding, JoinCounts
 from cranfield.evaluation.results import Results
+from cranfield.evaluation.scored_frames import FrameFacts
 from cranfield.formats.format import collapsed_note
 from cranfield.formats.sources import no_rows, open_source
 from cranfield.formats.trec_text import parsed_text
@@ -19,14 +20,16 @@ from cranfield.judged import Judged
 from cranfield.measures import Measure
 from cranfield.spark.found_faults import fault_in_files
 from cranfield.spark.jobs import LAYOUTS, Job, TaskReport
-from cranfield.spark.judged_parts import FEW, RemoteTable, RowCounts, counted_together, judged_together
+from cranfield.spark.judged_parts import RemoteTable, RowCounts, counted_together, judged_together
+from cranfield.spark.missing_topics import missing_counts
 from cranfield.spark.run_sources import RunSource, RunSources
-from cranfield.spark.running import outcome_of, told_of
+from cranfield.spark.running import outcome_of, together, topics_left
 from cranfield.tables import Origin, Run
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+JudgedTopics: TypeAlias = Callable[[], tuple[Sequence[str], int]]  # some of them, and how many there are
 LOG = logging.getLogger("cranfield.spark")
 _HEAD = 1 << 16
 
@@ -37,28 +40,32 @@ def judged_runs(
     """The runs as they were judged in the cluster, whole, and what is known of their rows, which stay there."""
     judgements = experiment.judgements(measures)
     job = Job(judgements.qrels, judgements.pool, experiment.policy, experiment.reading, (), sources.kinds)
-    tells = _by_run(told_of(outcome_of(session, job, sources), sources, job))
+    reports = outcome_of(session, job, sources).reports
     made = []
     for source in sources.runs:
-        of_run = tells.get(source.name, [])
-        parts = [tell.part for tell in of_run if tell.part is not None]
+        of_run = reports.get(source.name, [])
+        parts = [report.part for report in of_run if report.part is not None]
         judged = judged_together(parts, judgements.pool)
         counts = counted_together(part.rows for part in parts)
         if not counts.rows:
             raise _without_rows(source, job)
         answered = tuple(topic for topic, there in zip(judged.topics, judged.answered.tolist(), strict=True) if there)
-        table = cast("Table", RemoteTable(counts, answered))
-        origin = next((tell.origin for tell in of_run if tell.origin is not None), None)
-        run = Run(table, _origin(source, table, counts, job) if origin is None else origin._replace(name=source.title))
-        made.append((run, judged))
+        made.append((_run(source, of_run, RemoteTable(counts, answered), job), judged))
     return made
 
 
-def _by_run(tells: Sequence[TaskReport]) -> dict[str, list[TaskReport]]:
-    by_run: dict[str, list[TaskReport]] = {}
-    for tell in tells:
-        by_run.setdefault(tell.run, []).append(tell)
-    return by_run
+def _run(source: RunSource, reports: Sequence[TaskReport], rows: RemoteTable, job: Job) -> Run:
+    """A run whose rows are in the cluster, and where it came from."""
+    table = cast("Table", rows)
+    origin = next((report.origin for report in reports if report.origin is not None), None)
+    if origin is None:
+        return Run(table, _origin(source, table, rows.counts_of_rows, job))
+    return Run(table, _given(origin, source))
+
+
+def _given(origin: Origin, source: RunSource) -> Origin:
+    """Where a run came from that was read whole, by the names that were given here."""
+    return origin._replace(name=source.title, path=source.files[0])
 
 
 def _origin(source: RunSource, table: Table, counts: RowCounts, job: Job) -> Origin:
@@ -82,37 +89,58 @@ def _last_tag(source: RunSource) -> str:
     return read_text(lines, LAYOUTS[source.kind], None, False, 1, Progress())[2]
 
 
-def checked_runs(tells: Sequence[TaskReport], job: Job, sources: RunSources, topics: Sequence[str]) -> None:
-    """Refuses runs without rows or without a judged topic, as one machine does; what else is odd of rows is logged.
-
-    `topics` are the judged ones, as far as they are known here.
-    """
-    errors, by_run = [], _by_run(tells)
+def findings_of_runs(
+    reports: Mapping[str, list[TaskReport]], job: Job, sources: RunSources, judged: JudgedTopics
+) -> list[Finding]:
+    """What is odd of runs, as on one machine; those without rows or without a judged topic are refused, as there."""
+    errors, told = [], []
     for source in sources.runs:
-        counts = counted_together(tell.rows for tell in by_run.get(source.name, []))
-        run = Run(cast("Table", RemoteTable(counts)), Origin(source.title, source.path))
+        of_run = reports.get(source.name, [])
+        counts = counted_together(report.rows for report in of_run)
+        run = _run(source, of_run, RemoteTable(counts), job)
         if not counts.rows:
             errors.append(_without_rows(source, job))
         elif not counts.answered:
-            errors.append(findings.no_common_topic(run, topics, job.policy.topic_set))
+            topics, count = judged()
+            common = (counts.unjudged_count, count)
+            errors.append(findings.no_common_topic(run, topics, job.policy.topic_set, common))
         else:
-            for finding in _odd(source, counts, run, job):
-                LOG.log(logging.WARNING if finding.doubtful else logging.INFO, "%s", finding)
+            told.append(findings.of_counts(run, _join_counts(of_run, counts, job), job.policy, job.measures))
     if errors:
-        raise errors[0] if len(errors) == 1 else all_told(errors)
+        raise together(errors, sources)
+    runs = sources.runs
+    return [*findings.of_runs([run.name for run in runs], [run.path for run in runs], told)]
 
 
-def _odd(source: RunSource, counts: RowCounts, run: Run, job: Job) -> list[Finding]:
-    told = [Finding(code, source.name, message) for code, message in collapsed_note(run.table)]
-    missing = len(job.pool.topics) - counts.answered if job.qrels is not None else 0
-    if missing and job.policy.topics == "qrels":
-        told.append(Finding("missing-topics", source.name, f"no answer to {plural(missing, 'judged topic')}"))
-    if counts.unjudged_count and job.qrels is not None and job.policy.topic_set is None:
-        named = some(counts.unjudged[:FEW])
-        more = f" and {counts.unjudged_count - FEW:,} more" if counts.unjudged_count > FEW else ""
-        message = f"{plural(counts.unjudged_count, 'topic')} without judgements, left out: {named}{more}"
-        told.append(Finding("extra-topics", source.name, message, doubtful=False))
-    return [*told, *findings.of_ranks(run)]
+def _join_counts(reports: Sequence[TaskReport], counts: RowCounts, job: Job) -> JoinCounts:
+    """What tasks told of a run, as findings take it; topics without an answer are known here if judged ones are."""
+    if job.qrels is not None:
+        left = topics_left(reports, len(job.pool.topics))
+        missing = missing_counts(job, left)
+        counts = counts._replace(
+            missing=missing.missing, missing_count=missing.missing_count, missing_scores=missing.missing_scores
+        )
+    return JoinCounts(
+        missing=counts.missing,
+        missing_count=counts.missing_count,
+        missing_score=min(counts.missing_scores, key=_least_likely, default=""),
+        extra=counts.unjudged,
+        extra_count=counts.unjudged_count,
+        judged=counts.judged,
+        longest=counts.longest,
+        tied_topics=counts.tied_topics,
+    )
+
+
+def _least_likely(score: str) -> bool:
+    """Of ways in which topics are scored, what is said of all of them: 0 only where all are scored 0."""
+    return score == "scored 0"
+
+
+def log(told: Iterable[Finding]) -> None:
+    """Writes what is odd to the log: what puts a number in doubt as a warning."""
+    for finding in told:
+        LOG.log(logging.WARNING if finding.doubtful else logging.INFO, "%s", finding)
 
 
 def _without_rows(source: RunSource, job: Job) -> DataError:
@@ -121,4 +149,7 @@ def _without_rows(source: RunSource, job: Job) -> DataError:
 
 def result_frame(session: SparkSession, results: Results) -> DataFrame:
     """Results as a frame of Spark."""
-    return session.createDataFrame(results.to_arrow())
+    log(results.warnings)
+    frame = session.createDataFrame(results.to_arrow())
+    FrameFacts(results.runs, results.measures, results.warnings).attach(frame)
+    return frame

@@ -5,12 +5,15 @@ each has there, by how many it has. The quantile moves with the share along the 
 taken over the interval of the share (the outer interval of Deng, Knoblich and Lu). So a quantile becomes a ratio of
 sums of units, with which everything else goes on as with any other.
 
+Values that are equal need care, as of latencies in steps: the share at or below the quantile is then more than the
+quantile asks for, and varies as another share does; and the quantile can jump to one side alone, by a whole step.
+
 Reference: Deng, Knoblich and Lu, "Applying the delta method in metric analytics", 2018.
 """
 
 from __future__ import annotations
 
-from math import isnan, sqrt
+from math import isclose, isnan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -25,13 +28,15 @@ from cranfield.statistics.significance import Floats
 class OuterShares(NamedTuple):
     """The share of values that are at or below a quantile, and the interval of shares that could as well be it.
 
-    `cut` says that the interval would reach beyond all values: there are too few units for the quantile.
+    `cut` says that the interval would reach beyond all values: there are too few units for the quantile. `stretch` is
+    by how much a share of just the quantile varies more than the share seen, which is another where values are equal.
     """
 
     share: float
     low: float
     high: float
     cut: bool
+    stretch: float = 1.0
 
 
 class QuantileLine(NamedTuple):
@@ -64,19 +69,27 @@ def outer_shares(quantile: float, below: ArrayLike, count: ArrayLike, *, confide
     found = Ratio("below", "count").of(Moments.of({"below": below, "count": count}))
     if isnan(found.value) or isnan(found.variance):
         return OuterShares(found.value, quantile, quantile, False)
-    width = critical_value(float("inf"), (1 + confidence) / 2) * sqrt(found.variance)
+    seen = found.value * (1 - found.value)
+    stretch = sqrt(quantile * (1 - quantile) / seen) if seen > 0 else 1.0
+    width = critical_value(float("inf"), (1 + confidence) / 2) * sqrt(found.variance) * stretch
     low, high = quantile - width, quantile + width
-    return OuterShares(found.value, max(low, 0.0), min(high, 1.0), low < 0 or high > 1)
+    return OuterShares(found.value, max(low, 0.0), min(high, 1.0), low < 0 or high > 1, stretch)
 
 
 def quantile_line(value: float, at: OuterShares, low: float, high: float) -> QuantileLine:
     """The line of a quantile through the values `low` and `high`, which are the quantiles at both ends of the shares.
 
-    >>> quantile_line(300.0, OuterShares(0.5, 0.25, 0.75, False), 280.0, 330.0).slope
-    100.0
+    If the quantile stays on one side, all of its movement is on the other, in half of the shares.
+
+    >>> at = OuterShares(0.5, 0.25, 0.75, False)
+    >>> quantile_line(300.0, at, 280.0, 330.0).slope, quantile_line(300.0, at, 300.0, 350.0).slope
+    (100.0, 200.0)
     """
     wide = at.high - at.low
-    return QuantileLine(value, at.share, (high - low) / wide if wide > 0 else 0.0)
+    if not wide > 0:
+        return QuantileLine(value, at.share, 0.0)
+    one_sided = isclose(low, value) != isclose(high, value)
+    return QuantileLine(value, at.share, (high - low) / wide * at.stretch * (2 if one_sided else 1))
 
 
 QUANTILE_RATIO = Ratio("at the quantile", "values")
@@ -90,7 +103,7 @@ def quantile_moments(values: ArrayLike, units: ArrayLike, quantile: float) -> Mo
     >>> moments = quantile_moments([10.0, 30.0, 20.0, 40.0, 30.0, 50.0], [0, 0, 1, 1, 2, 2], 0.5)
     >>> found = QUANTILE_RATIO.of(moments)
     >>> round(found.value, 6), round(found.variance ** 0.5, 6)
-    (30.0, 5.782266)
+    (30.0, 6.287767)
     """
     known, number = np.asarray(values, dtype=np.float64), np.asarray(units, dtype=np.int64)
     value = float(np.quantile(known, quantile))

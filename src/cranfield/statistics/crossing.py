@@ -10,7 +10,7 @@ some twelve digits; the integral ends nine standard deviations from the mean.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import inf, isfinite, sqrt
+from math import isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -117,7 +117,8 @@ def root(function: Callable[[float], float], low: float, high: float, tolerance:
     """Where an increasing function is 0, between low and high; the nearer end if it is not 0 between them.
 
     The Illinois method (Dowell and Jarratt, 1971), with a bisection whenever that is slow: scipy.optimize would take
-    longer to load than most uses of this take.
+    longer to load than most uses of this take. What is given is the guess at which the function was nearest to 0, which
+    is much closer than the tolerance, so that digits do not depend on how a processor rounds.
 
     >>> round(root(lambda x: x**3 - 2, 0, 2), 9)
     1.25992105
@@ -126,6 +127,7 @@ def root(function: Callable[[float], float], low: float, high: float, tolerance:
     if at_low >= 0 or at_high <= 0:
         return low if at_low >= 0 else high
     side, width = 0, high - low
+    nearest, least = (low, -at_low) if -at_low < at_high else (high, at_high)
     for step in range(200):
         if high - low <= tolerance * max(1.0, abs(low), abs(high)):
             break
@@ -135,10 +137,12 @@ def root(function: Callable[[float], float], low: float, high: float, tolerance:
         if step % 4 == 3:
             width = high - low
         value = function(guess)
+        if abs(value) < least:
+            nearest, least = guess, abs(value)
         if value == 0:
-            return guess
+            break
         if value < 0:
             low, at_low, at_high, side = guess, value, at_high / 2 if side == -1 else at_high, -1
         else:
             high, at_high, at_low, side = guess, value, at_low / 2 if side == 1 else at_low, 1
-    return (low + high) / 2 if at_high < inf else low
+    return nearest

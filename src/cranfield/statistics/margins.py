@@ -21,7 +21,9 @@ class NonInferiority(NamedTuple):
 
     `worst` is the largest harm that the data do not rule out at level alpha, in units of the margin's own kind (a
     difference, or a share of the control); below 0 it is a gain. It is below the margin exactly where p is below alpha.
-    Where there is no answer p is NaN, `worst` endless, and `note` says why: such a guardrail is open, not held.
+    `least` is the smallest harm that they do not rule out, beyond the margin exactly where `p_broken` is below alpha.
+    Where there is no answer p is NaN, `worst` and `least` are endless, and `note` says why: such a guardrail is open,
+    not held.
     """
 
     margin: float
@@ -30,6 +32,7 @@ class NonInferiority(NamedTuple):
     p_broken: float
     worst: float
     note: str | None = None
+    least: float = -inf
 
     @property
     def standing(self) -> Standing:
@@ -69,7 +72,7 @@ def non_inferior(
         return NonInferiority(margin, alpha, nan, nan, inf, interval.notes[0])
     p = better.p_above(-margin, relative=relative)
     broken = better.mirrored().p_above(margin, relative=relative)
-    return NonInferiority(margin, alpha, p, broken, -interval.low)
+    return NonInferiority(margin, alpha, p, broken, -interval.low, least=-interval.high)
 
 
 def equivalent(arms: TwoArms, margin: float, *, relative: bool = False) -> Equivalence:

@@ -26,6 +26,7 @@ NOTHING = 1e-6  # below, in terms of the residual's, a variance is none
 FLAT = 1e-4  # slope of the criterion up to which it is at its lowest
 PIECE = 1 << 18  # multiplications up to which matrix libraries start no threads
 EXACT = 1e-12  # share of the variation below which nothing is left for the residual
+NEWTON = 8  # steps at most to the digits that the slope tells; two or three do
 
 
 class Contrast(NamedTuple):
@@ -144,7 +145,7 @@ def fit_mixed(values: Floats, group: Integers, random: Mapping[str, Integers]) -
         for start in (STARTS if random else ())
     ]
     found = min(runs, key=lambda run: run.fun).x if runs else np.empty(0)
-    ratios = np.where(found < NOTHING, 0.0, found)
+    ratios = _settled(products, np.where(found < NOTHING, 0.0, found))
     return _fitted(products, ratios, list(random), centre)
 
 
@@ -294,6 +295,33 @@ def _criterion(products: _Products, ratios: Floats) -> tuple[float, Floats]:
         unexplained = unexplained_blocks[:, columns] if blocked else unexplained_plain[columns]
         slope.append(left.sum() - free / residual * float(np.square(unexplained).sum()))
     return float(value), np.array(slope)
+
+
+def _settled(products: _Products, ratios: Floats) -> Floats:
+    """The ratios moved to where the criterion is flat, by Newton's steps on its slope.
+
+    The criterion itself tells a minimum from its neighbours to half of the digits, so that the others were those of the
+    processor; its slope tells all of them.
+    """
+    free = np.flatnonzero((ratios > 0) & (ratios < NO_RESIDUAL))
+    slope = _criterion(products, ratios)[1][free]
+    for _ in range(NEWTON if len(free) else 0):
+        columns = []
+        for place in free:
+            apart = np.zeros_like(ratios)
+            apart[place] = 1e-5 * ratios[place]
+            rise = _criterion(products, ratios + apart)[1] - _criterion(products, ratios - apart)[1]
+            columns.append(rise[free] / (2 * apart[place]))
+        step = np.linalg.lstsq(np.array(columns).T, slope, rcond=None)[0]
+        moved = ratios.copy()
+        moved[free] -= step
+        if (np.abs(step) > 0.01 * ratios[free]).any():  # not near a minimum: what was found stays
+            break
+        further = _criterion(products, moved)[1][free]
+        if np.abs(further * moved[free]).max() >= np.abs(slope * ratios[free]).max():
+            break
+        ratios, slope = moved, further
+    return ratios
 
 
 def _fitted(products: _Products, ratios: Floats, names: list[str], centre: float) -> MixedFit:

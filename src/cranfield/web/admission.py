@@ -92,12 +92,19 @@ def admitted(request: Request, needs: Permission, surface: str, scope: str | Non
     if needs is Permission.ANYONE:
         return visit
     if visit.account is None:
-        raise HTTPException(401, "sign in first" if surface == "page" else "a token is needed: Authorization: Bearer …")
+        raise HTTPException(401, "sign in first" if surface == "page" else _without_account(request))
     if needs.of_project and (visit.project is None or not allows(visit.role, needs)):
         raise HTTPException(404)
     if needs is Permission.ADMIN and not visit.account.admin:
         raise HTTPException(404)
     return visit
+
+
+def _without_account(request: Request) -> str:
+    """What a program is told that shows no token, or one that counts for nothing, whoever's it is or was."""
+    if request.headers.get("authorization", "").lower().startswith("bearer "):
+        return "this token is unknown or has ended: make one on the page /account"
+    return "a token is needed: Authorization: Bearer …"
 
 
 def _by_session(request: Request, store: Store) -> Visit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from http import HTTPStatus
 from importlib import import_module
 from typing import Protocol
 from urllib.parse import quote
@@ -32,7 +33,7 @@ from cranfield.web.shield import Shield
 from cranfield.web.store.engine import Store
 from cranfield.web.templating import page
 from cranfield.web.uploads.leftovers import remove_leftovers
-from cranfield.web.uploads.refusal import UploadError
+from cranfield.web.uploads.refusal import UploadError, refused
 from cranfield.web.working import worker
 
 log = logging.getLogger("cranfield.web")
@@ -130,9 +131,11 @@ def told(request: Request, status: int, message: str) -> Response:
     """What went wrong, as a page or as JSON."""
     if request.url.path.startswith("/api/") or "application/json" in request.headers.get("accept", ""):
         return JSONResponse({"error": message}, status)
-    return page(request, "error.html", status=status, code=status, message=message)
+    heading = HEADINGS.get(status, "That did not work" if status < 500 else "The server could not do that")
+    return page(request, "error.html", status=status, code=status, heading=heading, message=message)
 
 
+HEADINGS = {404: "Nothing here", 429: "Too often"}
 WORDS = {404: "there is nothing here, or nothing that you may see", 405: "this address does not take that"}
 
 
@@ -142,7 +145,9 @@ async def _refused(request: Request, error: Exception) -> Response:
     if error.status_code == 401 and wants_page and not request.url.path.startswith("/api/"):
         asked = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return RedirectResponse(f"/login?next={quote(asked)}", 303)
-    response = told(request, error.status_code, WORDS.get(error.status_code, str(error.detail)))
+    said_more = str(error.detail) != HTTPStatus(error.status_code).phrase
+    usual = None if said_more else WORDS.get(error.status_code)
+    response = told(request, error.status_code, usual or str(error.detail))
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
     return response
@@ -155,13 +160,8 @@ async def _misunderstood(request: Request, error: Exception) -> Response:
 
 
 async def _faulty(request: Request, error: Exception) -> Response:
-    if not isinstance(error, UploadError):
-        return told(request, 400, str(error))
-    if error.detail:
-        log.warning("an upload was refused (%s): %s", error.code, error.detail)
-    response = told(request, error.status, str(error))
-    response.headers.update(error.headers)
-    return response
+    assert isinstance(error, CranfieldError)
+    return refused(error, told(request, error.status if isinstance(error, UploadError) else 400, str(error)))
 
 
 DISK_FULL = "53100"  # as PostgreSQL calls it

@@ -8,13 +8,14 @@ from pathlib import Path
 from cranfield.errors import DataError
 from cranfield.learning import Features, build_features, open_features
 from cranfield.texts.document_store import DocumentStore
+from cranfield.web.data_folder import FolderPart, part_of
 
 
 class FeatureFiles:
     """`files.of(collection, documents)` has the features of a collection; they are built when they are not there."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder / "collections"
+        self._folder = part_of(folder, FolderPart.COLLECTIONS)
         self._open: dict[str, Features] = {}
         self._turn = threading.Lock()
 

@@ -45,6 +45,8 @@ def open_folder(settings: ServerSettings, clock: Callable[[], int] = millisecond
 
 def make_private(folder: Path) -> None:
     """Makes the folder, or closes it to others."""
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"'{folder}' is a file: name a folder for the data of the server, which is made if need be")
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if folder.stat().st_mode & 0o077:
         folder.chmod(0o700)

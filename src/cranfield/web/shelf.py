@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 from cranfield.texts.document_store import DocumentStore
+from cranfield.web.data_folder import FolderPart, part_of
 
 FILE = "documents.store"
 
@@ -14,7 +15,7 @@ class Shelf:
     """`shelf.of(collection)` has the documents of a collection, by the name that projects know it by."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder / "collections"
+        self.folder = part_of(folder, FolderPart.COLLECTIONS)
         self._open: dict[str, DocumentStore] = {}
         self._turn = threading.Lock()
 

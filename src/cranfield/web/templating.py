@@ -12,10 +12,14 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from cranfield.errors import plural
+from cranfield.formats.faults import ALSO, OTHERS
 from cranfield.render.escaping import readable
 from cranfield.web.accounts.roles import Permission
 from cranfield.web.admission import Visit
+from cranfield.web.judging.topic_addresses import in_address
 
+FEW = 3  # faults of a file that a page shows
 FOLDER = Path(__file__).parent / "pages"
 
 
@@ -31,7 +35,7 @@ def environment() -> Environment:
         auto_reload=False,
     )
     made.globals.update(asset=asset, Permission=Permission)
-    made.filters["moment"] = moment
+    made.filters.update(moment=moment, in_address=in_address, told_lines=told_lines)
     return made
 
 
@@ -65,6 +69,24 @@ def moment(milliseconds: int | None) -> str:
     if milliseconds is None:
         return "never"
     return datetime.fromtimestamp(milliseconds / 1000, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def told_lines(message: str) -> list[str]:
+    """The lines of an error, for paragraphs. Of many faults of one file the first few are shown, and how many others
+    there are.
+
+    >>> told_lines("a.run:1: 4 fields\\n    Send it as judgements.\\n    Also:\\n    " + "\\n    ".join("abcdef"))
+    ['a.run:1: 4 fields', 'Send it as judgements.', 'Also:', 'a', 'b', 'c', 'and 3 other faults']
+    """
+    lines = [line.strip() for line in message.split("\n") if line.strip()]
+    if ALSO not in lines:
+        return lines
+    start = lines.index(ALSO) + 1
+    others = [line for line in lines[start:] if line != OTHERS]
+    if len(others) <= FEW:
+        return lines
+    left = plural(len(others) - FEW, "other fault") + (" or more" if OTHERS in lines else "")
+    return [*lines[:start], *others[:FEW], f"and {left}"]
 
 
 def page(request: Request, template: str, *, status: int = 200, **content: Any) -> HTMLResponse:

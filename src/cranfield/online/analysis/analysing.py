@@ -16,12 +16,14 @@ from cranfield.online.analysis.courses import by_exposure, course, denominator_e
 from cranfield.online.analysis.estimates import Estimated, MetricEffect, confidence_of, effect_of, estimated
 from cranfield.online.analysis.exposures import exposures, worse_arm
 from cranfield.online.analysis.families import FamilyLimits, family_limits
-from cranfield.online.analysis.guardrails import GuardrailResult, guardrail_result
+from cranfield.online.analysis.guardrails import GuardrailResult, RailLimit, guardrail_result
 from cranfield.online.analysis.looking import LookRule, look_rule
 from cranfield.online.analysis.samples import sample_check
 from cranfield.online.analysis.segments import segment_differences, segment_estimates
 from cranfield.online.analysis.verdicts import ArmVerdict, verdict_of
 from cranfield.online.moments_files import Aggregate
+from cranfield.online.queries import AFTER_END
+from cranfield.online.seen_events import unseen_told
 from cranfield.online.trial_ledger import TrialLook, changed_since
 from cranfield.online.units import PRE
 from cranfield.statistics.after_stopping import after_stopping
@@ -77,14 +79,17 @@ class _Analysing:
 
     @cached_property
     def rule(self) -> LookRule:
-        earlier = [look.units for look in self.looks]
-        return look_rule(self.trial, self.found.units, earlier, ended=self.ended)
+        return look_rule(self.trial, self.found.units, self.looks, queries=self.found.queries, ended=self.ended)
 
     @cached_property
     def ended(self) -> bool:
-        """Whether the log reaches to the end of the trial."""
+        """Whether the log reaches to the end of the trial: it has queries of its last day, or later ones."""
+        if self.trial.end is None:
+            return False
+        if any(part.reason == AFTER_END and part.queries for part in self.found.excluded):
+            return True
         days = sorted([*self.found.of("day"), *self.found.of("first day")])
-        if self.trial.end is None or not days:
+        if not days:
             return False
         last = (self.trial.end.astimezone(UTC) - timedelta(microseconds=1)).date()
         return date.fromisoformat(days[-1]) >= last
@@ -93,7 +98,8 @@ class _Analysing:
         from cranfield.online.analysis.cautions import cautions
 
         sample = sample_check(self.found, self.trial)
-        withheld = sample.broken is not None and not (self.despite_mismatch and min(sample.counts) > 0)
+        shown = self.despite_mismatch and min(sample.counts) > 0
+        withheld = self.eventless or (sample.broken is not None and not shown)
         result = TrialAnalysis(
             trial=self.trial,
             units=self.found.units,
@@ -113,15 +119,32 @@ class _Analysing:
         changed = changed_since(list(self.looks), self.trial)
         return replace(result, warnings=(*changed, *cautions(result, self.found)))
 
+    def unseen(self, metric: str) -> str | None:
+        """Why nothing can be said of a metric: the log has no event that it counts."""
+        action = (self.found.unseen or {}).get(metric)
+        return None if action is None else unseen_told(action, self.found.actions or ())
+
+    @property
+    def eventless(self) -> bool:
+        """Whether the log has no event at all, where the primary metric counts some."""
+        return self.unseen(self.trial.primary) is not None and not self.found.actions
+
     def verdicts(self, result: TrialAnalysis) -> tuple[ArmVerdict, ...]:
         broken = result.sample.broken
+        if broken is None and self.eventless:
+            broken = f"{self.unseen(self.trial.primary)}, and {self.trial.primary} counts some"
         if broken is not None:
             told = broken + (
                 "; effects are shown because that was asked for, and decide nothing" if result.overridden else ""
             )
             return tuple(ArmVerdict(arm, "data broken", told) for arm in self.arms)
         return tuple(
-            verdict_of(effect, [rail for rail in result.guardrails if rail.arm == effect.arm], self.rule)
+            verdict_of(
+                effect,
+                [rail for rail in result.guardrails if rail.arm == effect.arm],
+                self.rule,
+                unseen=self.unseen(effect.metric),
+            )
             for effect in result.primary
         )
 
@@ -135,11 +158,12 @@ class _Analysing:
             for arm in self.arms
         }
 
-    def effect(self, name: str, arm: str, limit: float) -> MetricEffect:
-        return effect_of(self.estimates[name, arm], self.found.metric(name), arm, limit)
+    def effect(self, name: str, arm: str, limit: float, shown: float) -> MetricEffect:
+        return effect_of(self.estimates[name, arm], self.found.metric(name), arm, limit, shown=shown)
 
     def with_effects(self, result: TrialAnalysis) -> TrialAnalysis:
-        primary = tuple(self.effect(self.trial.primary, arm, self.rule.limit(self.part)) for arm in self.arms)
+        limits = (self.rule.limit(self.part), self.rule.shown(self.part))
+        primary = tuple(self.effect(self.trial.primary, arm, *limits) for arm in self.arms)
         worse = [worse_arm(self.found, self.trial, effect) for effect in primary]
         fades = [fading(self.found, self.trial, arm) for arm in self.arms]
         each = self.of_arms
@@ -148,9 +172,7 @@ class _Analysing:
             primary=primary,
             guardrails=self.guardrails(),
             guarded=tuple(
-                self.effect(rail.metric, arm, self.rule.limit(self.part))
-                for arm in self.arms
-                for rail in self.trial.guardrails
+                self.effect(rail.metric, arm, *limits) for arm in self.arms for rail in self.trial.guardrails
             ),
             **self.family(),
             triggered=each(lambda arm: triggered_effects(self.found, self.trial, self.rule, arm)),
@@ -167,9 +189,15 @@ class _Analysing:
         return tuple(part for arm in self.arms for part in made(arm))
 
     def guardrails(self) -> tuple[GuardrailResult, ...]:
-        limit = self.rule.limit(self.part, sides=1)
+        limit, shown = self.rule.limit(self.part, sides=1), self.rule.shown(self.part, sides=1)
         return tuple(
-            guardrail_result(rail, self.found.metric(rail.metric), self.estimates[rail.metric, arm], arm, limit)
+            guardrail_result(
+                rail,
+                self.found.metric(rail.metric),
+                self.estimates[rail.metric, arm],
+                arm,
+                RailLimit(limit, shown, self.unseen(rail.metric)),
+            )
             for arm in self.arms
             for rail in self.trial.guardrails
         )
@@ -184,12 +212,20 @@ class _Analysing:
         if not ps:
             return {}
         limits: FamilyLimits = family_limits(ps, self.rule)
+        shown = self.rule.shown(1 / limits.size) if self.rule.exhausted else limits.limit
         columns = self.found.metric(self.trial.primary)
         return {
             "family": limits,
-            "secondary": tuple(self.effect(name, arm, limits.limit) for name, arm in named),
+            "secondary": tuple(self.effect(name, arm, limits.limit, shown) for name, arm in named),
             "segments": tuple(
-                effect_of(part.estimate, columns, part.arm, limits.limit, part=f"{part.segment} = {part.value}")
+                effect_of(
+                    part.estimate,
+                    columns,
+                    part.arm,
+                    limits.limit,
+                    part=f"{part.segment} = {part.value}",
+                    shown=shown,
+                )
                 for part in parts
             ),
             "differences": tuple(difference._replace(limit=limits.limit) for difference in between),
@@ -200,10 +236,10 @@ class _Analysing:
         assert estimate.adjustment is not None
         assert estimate.cuped is not None
         found = [
-            arms.difference(confidence=confidence_of(effect.limit))
+            arms.difference(confidence=confidence_of(effect.shown))
             for arms in (estimate.plain, estimate.cuped.arms, estimate.adjustment.arms)
         ]
-        plain, cuped, regression = (each if effect.limit > 0 else each._replace(low=-inf, high=inf) for each in found)
+        plain, cuped, regression = (each if effect.shown > 0 else each._replace(low=-inf, high=inf) for each in found)
         names = [name.removeprefix(PRE) for name in self.found.covariates]
         balance = tuple((name, each.value, each.p) for name, each in zip(names, estimate.cuped.balance, strict=True))
         remaining = (1.0, estimate.cuped.remaining, estimate.adjustment.remaining)

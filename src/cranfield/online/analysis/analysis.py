@@ -92,6 +92,24 @@ class TrialAnalysis(PrintedInNotebooks):
         order: Sequence[Decision] = ("data broken", "ship", "cannot tell yet", "do not ship")
         return min((verdict.decision for verdict in self.verdicts), key=order.index)
 
+    @property
+    def changed(self) -> str | None:
+        """That the plan was changed after results were seen, in a sentence; None if it was not."""
+        told = [finding.message for finding in self.warnings if finding.code == "trial-changed"]
+        return f"{told[0][0].upper()}{told[0][1:]}, and neither was this verdict." if told else None
+
+    @property
+    def together(self) -> str | None:
+        """What several arms that are to be shipped do not say of each other; None if there are none."""
+        ships = [verdict.arm for verdict in self.verdicts if verdict.decision == "ship"]
+        if len(ships) < 2:
+            return None
+        names = f"{', '.join(ships[:-1])} and {ships[-1]}"
+        return (
+            f"{names} were each compared with {self.trial.control}, and not with each other: which of them is best is "
+            "not shown."
+        )
+
     def _rendered(self, format: str) -> str:
         from cranfield.online.analysis.analysis_tables import render_analysis
 

@@ -88,7 +88,7 @@ def to_plain(result: TrialAnalysis) -> dict[str, Any]:
         "look": {
             "method": result.rule.method,
             "number": result.rule.number,
-            "planned": result.rule.planned,
+            "planned": result.rule.planned and result.changed is None,
             "final": result.rule.final,
             "information": list(result.rule.information),
             "limit": result.rule.limit(1 / (len(result.trial.arms) - 1)),
@@ -111,8 +111,9 @@ def blocks(result: TrialAnalysis) -> list[Block]:
     """What is told, in order."""
     return [
         *(Paragraph(str(verdict)) for verdict in result.verdicts),
+        *(Paragraph(told) for told in (result.together, result.changed) if told is not None),
         Paragraph(headline(result)),
-        Paragraph(result.rule.why),
+        *([] if result.withheld else [Paragraph(result.rule.why)]),
         *(block for title, grid, notes in tables(result) for block in titled(title, grid, notes)),
     ]
 

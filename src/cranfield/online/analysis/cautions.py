@@ -11,11 +11,13 @@ from cranfield.errors import plural, share, some
 from cranfield.evaluation.findings import Finding
 from cranfield.online.analysis.looking import NEAR
 from cranfield.online.analysis.verdicts import shared, signed
+from cranfield.online.seen_events import unseen_told
 from cranfield.online.units import IN_TWO_ARMS
 from cranfield.statistics.sample_ratio import ALARM
 
 if TYPE_CHECKING:
     from cranfield.online.analysis.analysis import TrialAnalysis
+    from cranfield.online.analysis.looking import LookRule
     from cranfield.online.moments_files import Aggregate
 
 FEW = 30  # units of an arm below which even t leans on normal values
@@ -49,11 +51,18 @@ def _of_units(result: TrialAnalysis) -> Iterator[Finding]:
             f"the trial has ended with {reached} of the {plural(trial.maximum, 'unit')} planned: it finds less than it "
             "was to find",
         )
-    if not result.rule.planned:
-        told = "this look was not planned: its intervals are always valid, as those of every later look will be"
-        yield Finding("unplanned-look", name, told)
+    if not result.rule.planned and not result.withheld:  # what is withheld is no look
+        yield Finding("unplanned-look", name, _unplanned(result.rule))
     if result.overridden:
         yield Finding("mismatch-overridden", name, f"effects are shown although {result.sample.broken}")
+
+
+def _unplanned(rule: LookRule) -> str:
+    if rule.exhausted:
+        return "this look was not planned, and an earlier one used up all of alpha: neither it nor a later one decides"
+    if rule.fits:
+        return "an earlier look was not planned: intervals are always valid since then, and at every later look"
+    return "this look was not planned: its intervals are always valid, as those of every later look will be"
 
 
 def _of_time(result: TrialAnalysis, found: Aggregate) -> Iterator[Finding]:
@@ -83,6 +92,8 @@ def _of_data(result: TrialAnalysis, found: Aggregate) -> Iterator[Finding]:
             f"{plural(twice, 'unit')} ({share(twice / (result.units + twice), 1)}) were in two arms and are left out: "
             "if the arms lose unlike ones, they are no longer alike",
         )
+    for metric, action in (found.unseen or {}).items():
+        yield Finding("unseen-action", name, f"{metric}: {unseen_told(action, found.actions or ())}")
     for metric, capped in (found.capped or {}).items():
         cap = found.metric(metric).cap
         if capped and cap is not None:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class CoursePoint(NamedTuple):
     """The effect on the units that had come by a day, with all that they did since; the interval is of that many units.
 
-    `low` and `high` are as wide as the rule of the latest look has them at that number of units: those of an interval
-    that is always valid, or the limits of the plan's spending if a look had been made there.
+    `planned` says that a look of the plan was made there: `low` and `high` are by its limit then. Elsewhere they are
+    always valid, as those of a look that was not planned.
     """
 
     day: str
@@ -30,6 +30,7 @@ class CoursePoint(NamedTuple):
     difference: float
     low: float
     high: float
+    planned: bool
 
 
 class ExposureDay(NamedTuple):
@@ -61,14 +62,27 @@ def course(found: Aggregate, trial: Trial, rule: LookRule, arm: str) -> tuple[Co
     columns = found.metric(trial.primary)
     points = []
     so_far: list[Mapping[str, Moments]] = []
+    seen = sum(moments.count for arms in days.values() for moments in arms.values())
+    looks, before = _looks_made(rule, seen), 0
     for day in sorted(days):
         so_far.append(days[day])
         both = [_sum(so_far, name) for name in (trial.control, arm)]
         units = sum(_sum(so_far, name).count for name in trial.arms)
-        estimate = estimated(columns, both[0], both[1], found.covariates)
-        effect = effect_of(estimate, columns, arm, rule.at_units(units).limit(1 / (len(trial.arms) - 1)))
-        points.append(CoursePoint(day, arm, units, effect.difference, effect.low, effect.high))
+        planned = any(before < look <= units for look in looks)
+        # The last day is this look, whose rule knows of units too that never came.
+        applied = rule if units == seen else rule.at_units(units, planned=planned)
+        limit = applied.shown(1 / (len(trial.arms) - 1))
+        effect = effect_of(estimated(columns, both[0], both[1], found.covariates), columns, arm, limit)
+        points.append(CoursePoint(day, arm, units, effect.difference, effect.low, effect.high, planned))
+        before = units
     return tuple(points)
+
+
+def _looks_made(rule: LookRule, seen: int) -> list[int]:
+    """How many of the units that were seen there were at each look that was made as planned, this one among them."""
+    if rule.method == "always valid":
+        return []
+    return [round(seen * share / rule.information[-1]) for share in rule.information]
 
 
 def _sum(parts: Sequence[Mapping[str, Moments]], arm: str) -> Moments:
@@ -116,7 +130,9 @@ def triggered_effects(found: Aggregate, trial: Trial, rule: LookRule, arm: str) 
     for value, arms in sorted(found.of("triggered").items(), reverse=True):
         if trial.control in arms and arm in arms:
             estimate = estimated(columns, arms[trial.control], arms[arm], found.covariates)
-            effects.append(effect_of(estimate, columns, arm, rule.limit(1 / (len(trial.arms) - 1)), part=value))
+            share = 1 / (len(trial.arms) - 1)
+            limit, shown = rule.limit(share), rule.shown(share)
+            effects.append(effect_of(estimate, columns, arm, limit, part=value, shown=shown))
     return tuple(effects)
 
 

@@ -82,9 +82,10 @@ def _numbers(effect: MetricEffect) -> list[str | Cell]:
 
 def _primary_notes(result: TrialAnalysis) -> list[str]:
     first = result.primary[0]
-    notes = [f"{BETTER[first.better]}; {_limit_told(first.limit)}"]
+    notes = [f"{BETTER[first.better]}; {_limit_told(first.limit, first.shown)}", *_adjustment_told(result)]
     if len(result.primary) > 1:
         notes.append(f"alpha is shared by {plural(len(result.primary), 'arm')}")
+        notes.append(f"each arm was compared with {result.trial.control}, and none with another")
     notes += [f"{e.arm}: {e.note}" for e in result.primary if e.note]
     for arm, effect in result.stopped:
         sure = percent(result.trial.alpha / len(result.primary))
@@ -99,9 +100,21 @@ def _primary_notes(result: TrialAnalysis) -> list[str]:
     return notes
 
 
-def _limit_told(limit: float) -> str:
+def _adjustment_told(result: TrialAnalysis) -> list[str]:
+    """Of what a table shows, what is adjusted: the arms are as they were, or one control would read differently."""
+    if not result.adjusted:
+        return []
+    names = ", ".join(covariate for covariate, _, _ in result.adjusted[0].balance)
+    return [
+        "control and treatment are the arms as they are; the difference, its interval, the relative ones and p are "
+        f"adjusted by regression on {names}"
+    ]
+
+
+def _limit_told(limit: float, shown: float) -> str:
     if limit <= 0:
-        return "nothing can be found at this look"
+        interval = f"; the interval ({percent(shown)}) is always valid, and decides nothing" if shown > 0 else ""
+        return f"nothing can be found at this look{interval}"
     return (
         f"found if p is below {limit:.3g} at this look; the interval ({percent(limit)}) is the one that goes with that"
     )
@@ -117,7 +130,9 @@ def _family_notes(result: TrialAnalysis) -> list[str]:
     ]
     told = ", ".join(f"{plural(count, noun)}{more}" for count, noun, more in parts if count)
     family = f"one family of {plural(result.family.size, 'question')} ({told}), corrected by Holm"
-    notes = [f"{family}; {_limit_told(result.family.limit)}"]
+    shown = [*result.secondary, *result.segments][0].shown
+    notes = [f"{family}; {_limit_told(result.family.limit, shown)}"]
+    notes += _adjustment_told(result) if result.secondary else []
     odd = [e.metric for e in result.secondary if e.better == "less"]
     if odd:
         notes.append(f"less is better of {', '.join(dict.fromkeys(odd))}")
@@ -185,6 +200,7 @@ def _triggered(result: TrialAnalysis) -> Table:
     notes = [
         "exposed: units from their first query on for which the arms' lists differ; complement: queries before that, "
         "and all other units, which must show no effect, as in an A/A test",
+        *_adjustment_told(result),
     ]
     return f"Where lists differ, by {result.trial.primary}", Grid(["part", *grid.header[1:]], rows, labels=2), notes
 

@@ -33,9 +33,10 @@ class MetricEffect(NamedTuple):
     """The effect of an arm on a metric, against the control, in all units or in a part of them.
 
     `low` and `high` are at the confidence 1 - `limit`, so that they leave out 0 exactly where p is below the limit:
-    something is found then, and `standing` is better or worse as the metric's direction has it. `relative` is by the
-    control.
-    `plain` is without adjustment. `remaining` is the share of the variance that the adjustment leaves.
+    something is found then, and `standing` is better or worse as the metric's direction has it. Where alpha is used up
+    the limit is 0, and they are at 1 - `shown`, which decides nothing. `control` and `treatment` are the arms as they
+    are; difference and `relative`, by the adjusted control, are adjusted where there are covariates, and `plain` is
+    not. `remaining` is the share of the variance that the adjustment leaves.
     """
 
     metric: str
@@ -61,6 +62,7 @@ class MetricEffect(NamedTuple):
     plain_p: float
     remaining: float
     note: str | None = None
+    shown: float = 0.0
 
     @property
     def found(self) -> bool:
@@ -96,11 +98,14 @@ def estimated(columns: MetricColumns, control: Moments, treatment: Moments, cova
     return Estimated(adjusted.arms, plain, adjusted, cuped(ratio, known, control, treatment))
 
 
-def effect_of(estimate: Estimated, columns: MetricColumns, arm: str, limit: float, *, part: str = "") -> MetricEffect:
-    """The effect with the interval of a limit."""
-    confidence = confidence_of(limit)
+def effect_of(
+    estimate: Estimated, columns: MetricColumns, arm: str, limit: float, *, part: str = "", shown: float | None = None
+) -> MetricEffect:
+    """The effect with the interval of a limit, or of another one that is `shown` in its place."""
+    shown = limit if shown is None else shown
+    confidence = confidence_of(shown)
     absolute, relative, plain = (
-        effect if limit > 0 else effect._replace(low=-inf, high=inf)
+        effect if shown > 0 else effect._replace(low=-inf, high=inf)
         for effect in (
             estimate.arms.difference(confidence=confidence),
             estimate.arms.relative(confidence=confidence),
@@ -116,8 +121,8 @@ def effect_of(estimate: Estimated, columns: MetricColumns, arm: str, limit: floa
         columns.better,
         arm,
         part,
-        estimate.arms.control,
-        estimate.arms.treatment,
+        estimate.plain.control,
+        estimate.plain.treatment,
         estimate.plain.units,
         absolute.value,
         absolute.low,
@@ -135,6 +140,7 @@ def effect_of(estimate: Estimated, columns: MetricColumns, arm: str, limit: floa
         plain.p,
         estimate.adjustment.remaining if estimate.adjustment else 1.0,
         "; ".join(notes) or None,
+        shown,
     )
 
 

@@ -19,6 +19,7 @@ class GuardrailResult(NamedTuple):
 
     `worst` is the largest harm not ruled out at this look's limit, in the margin's own units or, `relative`, as a share
     of the control; below 0 it is a gain. p is one-sided, of a harm below the margin; `p_broken` of one beyond it.
+    `least` is the smallest harm not ruled out, as `worst` is the largest.
     """
 
     metric: str
@@ -32,14 +33,23 @@ class GuardrailResult(NamedTuple):
     limit: float
     standing: Standing
     note: str | None = None
+    least: float = -inf
+
+
+class RailLimit(NamedTuple):
+    """The limit of one-sided p at a look; that of the worst harm which is `shown`; and why nothing can hold, if so."""
+
+    decides: float
+    shown: float
+    unseen: str | None = None
 
 
 def guardrail_result(
-    rail: Guardrail, columns: MetricColumns, estimate: Estimated, arm: str, limit: float
+    rail: Guardrail, columns: MetricColumns, estimate: Estimated, arm: str, limit: RailLimit
 ) -> GuardrailResult:
-    """Holds the arms of a metric against a guardrail, at a limit of one-sided p."""
+    """Holds the arms of a metric against a guardrail; one of which the log has nothing to count is open."""
     arms = estimate.arms
-    level = min(limit, _MOST) if limit > 0 else 0.05
+    level = min(limit.shown, _MOST) if limit.shown > 0 else 0.05
     found = non_inferior(
         arms,
         rail.margin or _TINY,
@@ -49,17 +59,19 @@ def guardrail_result(
     )
     effect = arms.relative() if rail.relative else arms.difference()
     harm = -effect.value * SIGN[columns.better]
-    standing: Standing = found.standing if limit > 0 and not isnan(found.p) else "open"
+    known = limit.decides > 0 and limit.unseen is None and not isnan(found.p)
+    standing: Standing = found.standing if known else "open"
     return GuardrailResult(
         rail.metric,
         arm,
         rail.margin,
         rail.relative,
         harm,
-        found.worst if limit > 0 else inf,
+        found.worst if limit.shown > 0 else inf,
         found.p,
         found.p_broken,
-        limit,
+        limit.decides,
         standing,
-        found.note,
+        limit.unseen or found.note,
+        found.least if limit.shown > 0 else -inf,
     )

@@ -2,17 +2,20 @@
 
 A look that the plan has gets its limit from the spending of alpha, at the information that it really has. One that
 was not planned may have been made because of what was seen: from there on everything is always valid, with what planned
-looks have left of alpha, so that the chance of a false alarm over all looks stays below alpha.
+looks have left of alpha, so that the chance of a false alarm over all looks stays below alpha. Where they have left
+nothing, a look shows intervals and decides nothing: what the look that used alpha up has said stands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from cranfield.errors import percent, plural, share
+from cranfield.online.trial_ledger import TrialLook, changed_since
 from cranfield.statistics.confidence_sequences import ConfidenceSequence
 from cranfield.statistics.group_sequential import Boundary, Limits, SequentialDesign
 
@@ -37,7 +40,8 @@ class LookRule:
     """The rule at one look: which method, with how many units, and whether the plan has this look.
 
     `information` are the shares of the maximum at planned looks up to this one, `spent` the alpha that planned looks
-    before an unplanned one have used up. `final` says that no look follows.
+    before an unplanned one have used up. `final` says that no look follows. `fits` says that the plan has this look,
+    though an earlier one may not have been planned; `decided` are the units of the look that used up all of alpha.
     """
 
     method: LookMethod
@@ -50,6 +54,8 @@ class LookRule:
     design: SequentialDesign | None
     tuned_for: float
     spent: float = 0.0
+    fits: bool = True
+    decided: int = 0
     why: str = ""
 
     def limit(self, part: float = 1.0, sides: int = 2) -> float:
@@ -58,16 +64,23 @@ class LookRule:
         >>> LookRule("one look", 100, 0.05, 1, True, True, (1.0,), None, 1.0).limit(0.5)
         0.025
         """
-        from scipy.special import ndtr
-
         if self.method == "one look":
             return self.alpha * part
         if self.method == "group sequential":
             return _reachable(float(self.boundary(part, sides).nominal[-1]))
-        left = (self.alpha - self.spent) * part
-        if left <= 0:
-            return 0.0
-        sequence = ConfidenceSequence(self.tuned_for, min(left * 2 / sides, 0.999), burn_in=BURN_IN)
+        return 0.0 if self.exhausted else self._always_valid((self.alpha - self.spent) * part, sides)
+
+    def shown(self, part: float = 1.0, sides: int = 2) -> float:
+        """The p that the interval shown goes with: the limit; once alpha is used up, that of always valid intervals.
+
+        These hold by themselves, from the first look on that was not planned, and decide nothing.
+        """
+        return self._always_valid(self.alpha * part, sides) if self.exhausted else self.limit(part, sides)
+
+    def _always_valid(self, alpha: float, sides: int) -> float:
+        from scipy.special import ndtr
+
+        sequence = ConfidenceSequence(self.tuned_for, min(alpha * 2 / sides, 0.999), burn_in=BURN_IN)
         return _reachable(float(sides * ndtr(-sequence.factors(self.units))))
 
     def boundary(self, part: float = 1.0, sides: int = 2) -> Boundary:
@@ -76,24 +89,47 @@ class LookRule:
         design = replace(self.design, alpha=self.alpha * part, sides=sides)
         return design.boundary(self.information, final=self.final)
 
-    def at_units(self, units: int) -> LookRule:
-        """The same rule with other units: for intervals that are always valid, or as a planned look made there."""
-        if self.method != "group sequential" or units == self.units:
+    def at_units(self, units: int, *, planned: bool) -> LookRule:
+        """The rule of a look before this one, with fewer units: one that was planned, or one that was not."""
+        if self.method == "always valid" or units == self.units:
             return replace(self, units=units)
+        assert self.design is not None
         now = self.information[-1] * units / self.units
-        return replace(self, units=units, information=(now,), final=self.final and units >= self.units)
+        before = tuple(share for share in self.information if share < now)
+        earlier = replace(self, units=units, final=False, planned=planned)
+        if planned:
+            return replace(earlier, method="group sequential", information=(*before, now))
+        spent = self.design.spent(before[-1]) if before else 0.0
+        return replace(earlier, method="always valid", information=before, spent=spent)
 
     @cached_property
     def burning_in(self) -> bool:
         """Whether there are too few units for anything to be always valid."""
         return self.method == "always valid" and self.units < BURN_IN
 
+    @property
+    def last(self) -> bool:
+        """Whether this look is the last that the plan has, on which all of alpha is spent."""
+        return self.final and self.method != "always valid"
 
-def look_rule(trial: Trial, units: int, earlier: Sequence[int] = (), *, ended: bool = False) -> LookRule:
-    """The rule for a look with so many units, after earlier looks with so many each.
+    @property
+    def exhausted(self) -> bool:
+        """Whether looks before this one have used up all of alpha, so that it decides nothing."""
+        return self.method == "always valid" and self.spent >= self.alpha
 
-    The same number of units again is the same look again. `ended` says that the trial's end has come, so that no look
-    follows, however few units there are.
+
+def look_rule(
+    trial: Trial,
+    units: int,
+    earlier: Sequence[TrialLook] = (),
+    *,
+    queries: int | None = None,
+    ended: bool = False,
+) -> LookRule:
+    """The rule for a look with so many units, after earlier ones.
+
+    The same units with as many queries are the same look again. `ended` says that the trial's end has come, so that no
+    look follows, however few units there are.
 
     >>> from cranfield.online import Trial
     >>> from cranfield.online.trial import Looks
@@ -104,11 +140,10 @@ def look_rule(trial: Trial, units: int, earlier: Sequence[int] = (), *, ended: b
     >>> look_rule(trial, 300).method
     'always valid'
     """
-    made = list(dict.fromkeys(earlier))
-    made = made[: made.index(units)] if units in made else made
+    made = _before(earlier, units, queries)
     walk = _Walk(trial)
-    for count in made:
-        walk.look(count)
+    for look in made:
+        walk.look(look.units, ended=bool(look.last))
     walk.look(units, ended=ended)
     always = trial.looks.spending == "always-valid" or walk.unplanned
     design = None if trial.looks.spending == "always-valid" else _design(trial)
@@ -129,8 +164,35 @@ def look_rule(trial: Trial, units: int, earlier: Sequence[int] = (), *, ended: b
         design,
         float(trial.maximum or TUNED_FOR),
         spent,
+        walk.fits,
+        walk.decided,
     )
-    return replace(rule, why=_reason(trial, rule, walk.wanted))
+    return replace(rule, why=_reason(trial, rule, walk.wanted, changed=bool(changed_since(list(earlier), trial))))
+
+
+def _before(earlier: Sequence[TrialLook], units: int, queries: int | None) -> list[TrialLook]:
+    """The looks that were made before this one, each once."""
+    made: dict[tuple[int, int | None], TrialLook] = {}
+    for look in earlier:
+        if look.is_made_of(units, queries):
+            break
+        made.setdefault((look.units, look.queries), look)
+    return list(made.values())
+
+
+def unplanned_looks(trial: Trial, looks: Sequence[TrialLook]) -> int:
+    """How many looks at a trial were none that its plan has.
+
+    >>> from cranfield.online import Trial
+    >>> trial = Trial("t", {"a": 1, "b": 1}, primary="ctr", maximum=1000)
+    >>> unplanned_looks(trial, [TrialLook("", "t", trial.digest, units) for units in (300, 600, 1000)])
+    2
+    """
+    walk, count = _Walk(trial), 0
+    for look in _before(looks, -1, None):
+        walk.look(look.units, ended=bool(look.last))
+        count += not walk.fits
+    return count
 
 
 def _reachable(limit: float) -> float:
@@ -146,49 +208,71 @@ class _Walk:
         self.information: list[float] = []
         self.unplanned = False
         self.last = False
+        self.fits = True
+        self.decided = 0
         self.wanted: float | None = None
 
     def look(self, units: int, *, ended: bool = False) -> None:
-        if self.trial.looks.spending == "always-valid" or self.unplanned:
+        if self.trial.looks.spending == "always-valid":
             return
         now = 1.0 if self.trial.maximum is None else units / self.trial.maximum
-        before = self.information[-1] if self.information else 0.0
         self.wanted = min(self.left, key=lambda planned: abs(planned - now), default=None)
-        if self.wanted is None or now <= before:
-            self.unplanned = True
-            return
-        near = abs(now - self.wanted) <= NEAR + 1e-12 or (self.wanted == 1 and now >= 1)
-        if not near and not ended:
-            self.unplanned = True
+        self.fits = self._is_planned(now, ended)
+        self.unplanned = self.unplanned or not self.fits
+        if self.unplanned or self.wanted is None:
             return
         self.information.append(now)
         self.last = ended or self.wanted == 1
+        self.decided = units if self.last else 0
         self.left = [] if self.last else [planned for planned in self.left if planned > self.wanted]
+
+    def _is_planned(self, now: float, ended: bool) -> bool:
+        """Whether the plan has a look here: near its place, or at the end of the trial."""
+        before = self.information[-1] if self.information else 0.0
+        if self.wanted is None or now <= before:
+            return False
+        if ended:
+            return True
+        if self.trial.maximum is None:  # when the one look is made, the end says; without one, it is the first
+            return self.trial.end is None
+        return abs(now - self.wanted) <= NEAR + 1e-12 or (self.wanted == 1 and now >= 1)
 
 
 def _design(trial: Trial) -> SequentialDesign:
     return SequentialDesign(LIMITS[trial.looks.spending], alpha=trial.alpha, parameter=trial.looks.parameter)
 
 
-def _reason(trial: Trial, rule: LookRule, wanted: float | None) -> str:
-    """Why this rule, in a sentence."""
+def _reason(trial: Trial, rule: LookRule, wanted: float | None, *, changed: bool) -> str:
+    """Why this rule, in a sentence; a plan that was `changed` after results were seen planned nothing of it."""
     if rule.method == "always valid":
         return _always(trial, rule)
+    one = "The one look of the plan as it is now" if changed else "The one look that was planned"
     if trial.maximum is None:
-        return "The plan has one look and no maximum: this look is the one, and any later one was not planned."
+        if trial.end is not None:
+            return f"{one}, at the trial's end ({_end_told(trial)})."
+        return (
+            "The plan has neither a maximum nor an end: this look, the first, is the one. All of alpha is spent on it, "
+            "and any later one was not planned."
+        )
     now = rule.information[-1]
     at = f"{share(now, 1)} of the maximum of {plural(trial.maximum, 'unit')}"
     if rule.method == "one look":
         early = "" if now >= 1 - NEAR else ", since the trial has ended"
         count = len(trial.looks.at)
-        which = "The one look that was planned" if count == 1 else f"The last of {count} looks, and the first made"
-        return f"{which}, with {at}{early}."
+        return f"{one if count == 1 else f'The last of {count} looks, and the first made'}, with {at}{early}."
     moved = ""
     if wanted is not None and abs(min(now, 1.0) - wanted) > 0.005:
-        moved = f" It was planned for {share(wanted)}; the limit is that of where it was made."
+        meant = "The plan as it is now has it at" if changed else "It was planned for"
+        moved = f" {meant} {share(wanted)}; the limit is that of where it was made."
     last = ", the last" if rule.final else ""
-    planned = f"Look {len(rule.information)} of {len(trial.looks.at)} as planned{last}, with {at}"
-    return f"{planned}: alpha is spent by {trial.looks.spending}.{moved}"
+    by = "by the plan as it is now" if changed else "as planned"
+    told = f"Look {len(rule.information)} of {len(trial.looks.at)} {by}{last}, with {at}"
+    return f"{told}: alpha is spent by {trial.looks.spending}.{moved}"
+
+
+def _end_told(trial: Trial) -> str:
+    assert trial.end is not None
+    return f"{trial.end.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def _always(trial: Trial, rule: LookRule) -> str:
@@ -197,12 +281,18 @@ def _always(trial: Trial, rule: LookRule) -> str:
         return (
             f"By the plan every look is always valid: {percent(trial.alpha)} intervals hold at all together.{burn_in}"
         )
-    if rule.alpha - rule.spent <= 0:
-        return "This look was not planned, and planned ones have used up all of alpha: nothing more can be found."
+    if rule.exhausted:
+        return (
+            f"This look was not planned, and the one with {plural(rule.decided, 'unit')} used up all of alpha: nothing "
+            f"more can be found. Intervals are always valid from there on, and decide nothing.{burn_in}"
+        )
+    which = "An earlier look" if rule.fits else "This look"
     places = ", ".join(share(at) for at in trial.looks.at)
-    planned = f"planned are looks at {places} of the maximum" if trial.maximum else "the one look has been made"
+    planned = f"planned are looks at {places} of the maximum"
+    if trial.maximum is None:
+        planned = f"planned is one, at the trial's end, {_end_told(trial)}"
     left = f" with the alpha of {rule.alpha - rule.spent:.3g} that is left" if rule.spent else ""
     return (
-        f"This look, or one before it, was not planned ({planned}): from there on intervals are always valid{left}, "
+        f"{which} was not planned ({planned}): from there on intervals are always valid{left}, "
         f"which makes them wider.{burn_in}"
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from cranfield.errors import plural, share
 from cranfield.evaluation.findings import Finding
 from cranfield.evaluation.printed import Printed
+from cranfield.online.analysis.looking import unplanned_looks
 from cranfield.online.trial_ledger import TrialLook, changed_since, ledger_of, read_looks
 from cranfield.render.document import titled, written
 from cranfield.render.grid import DELIMITERS, Grid, separated
@@ -22,7 +23,10 @@ SCHEMA = "cranfield.online-trials/1"
 
 
 class TrialState(NamedTuple):
-    """A trial and what its ledger says: looks made with the units of the last, and whether its plan was changed."""
+    """A trial and what its ledger says: looks made with the units of the last, and whether its plan was changed.
+
+    `planned` are the looks that the plan has, `unplanned` those made that it has not.
+    """
 
     experiment: str
     digest: str
@@ -36,6 +40,7 @@ class TrialState(NamedTuple):
     units: int
     maximum: int | None
     changed: bool
+    unplanned: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,7 +79,7 @@ def overview_of(trials: Sequence[Trial], *, ledger: str | None = None) -> TrialO
 
 
 def _state(trial: Trial, looks: Sequence[TrialLook], *, changed: bool) -> TrialState:
-    made = len({look.units for look in looks})
+    made = len({(look.units, look.queries) for look in looks})
     planned = None if trial.looks.spending == "always-valid" else len(trial.looks.at)
     times = [None if time is None else time.isoformat() for time in (trial.start, trial.end)]
     return TrialState(
@@ -90,6 +95,7 @@ def _state(trial: Trial, looks: Sequence[TrialLook], *, changed: bool) -> TrialS
         looks[-1].units if looks else 0,
         trial.maximum,
         changed,
+        unplanned_looks(trial, looks),
     )
 
 
@@ -112,9 +118,10 @@ def render_overview(found: TrialOverview, format: str) -> str:
     if format == "json":
         return as_json(SCHEMA, found)
     if format in DELIMITERS:
-        rows = [[*s[:3], " ".join(s.arms), *s[4:-1], "yes" if s.changed else "no"] for s in found.trials]
+        rows = [[*s[:3], " ".join(s.arms), *s[4:-2], "yes" if s.changed else "no", s.unplanned] for s in found.trials]
         return separated(TrialState._fields, rows, DELIMITERS[format])
-    header = ["trial", "digest", "primary", "layer", "from", "to", "looks", "planned", "units", "of maximum", "plan"]
+    header = ["trial", "digest", "primary", "layer", "from", "to", "looks", "planned", "unplanned"]
+    header += ["units", "of maximum", "plan"]
     shown = [
         [
             s.experiment,
@@ -125,6 +132,7 @@ def render_overview(found: TrialOverview, format: str) -> str:
             (s.end or "–")[:10],
             f"{s.looks}",
             "any" if s.planned is None else f"{s.planned}",
+            f"{s.unplanned}",
             f"{s.units:,}",
             share(s.units / s.maximum, 1) if s.maximum else "–",
             "changed" if s.changed else "as it was" if s.looks else "not looked at",

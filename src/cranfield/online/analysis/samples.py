@@ -10,6 +10,7 @@ import numpy as np
 
 from cranfield.errors import share
 from cranfield.online.moments_files import SEGMENT, Aggregate
+from cranfield.online.nearest import nearest_first
 from cranfield.statistics.moments import Moments
 from cranfield.statistics.sample_ratio import ALARM, sample_ratio, sequential_sample_ratio
 
@@ -37,7 +38,8 @@ class SampleCheck(NamedTuple):
     """What the numbers of units say of the assignment. `p` is of one look, `sequential_p` holds at all looks together.
 
     `parts` are segments and units for which lists differ; `days` are units as they were first seen. `of_seen` says
-    that units without queries are not known, so that the ratio is one of those who came.
+    that units without queries are not known, so that the ratio is one of those who came. `empty` tells of an arm
+    without units.
     """
 
     arms: tuple[str, ...]
@@ -47,13 +49,13 @@ class SampleCheck(NamedTuple):
     sequential_p: float
     parts: tuple[ArmSample, ...]
     days: tuple[DailySample, ...]
+    empty: str | None = None
 
     @property
     def broken(self) -> str | None:
         """Why no result is to be trusted; None if all is well. An arm without units is broken too."""
-        empty = [arm for arm, count in zip(self.arms, self.counts, strict=True) if not count]
-        if empty:
-            return f"no unit is in the arm {empty[0]}"
+        if self.empty is not None:
+            return self.empty
         least = min(value for value in (self.p, self.sequential_p) if not isnan(value))
         if least >= ALARM:
             return None
@@ -88,7 +90,19 @@ def sample_check(found: Aggregate, trial: Trial) -> SampleCheck:
                 counts = _counts(of, arms)
                 name = value if by == "triggered" else f"{by.removeprefix(SEGMENT)} = {value}"
                 parts.append(ArmSample(name, counts, sample_ratio(counts, weights).p))
-    return SampleCheck(arms, whole, fixed.expected, fixed.p, float(sequential), tuple(parts), days)
+    empty = _empty_told(found, arms, whole)
+    return SampleCheck(arms, whole, fixed.expected, fixed.p, float(sequential), tuple(parts), days, empty)
+
+
+def _empty_told(found: Aggregate, arms: Sequence[str], counts: Sequence[int]) -> str | None:
+    """Which arm has no units, which file says who is in which arm, and which arms that has."""
+    empty = [arm for arm, count in zip(arms, counts, strict=True) if not count]
+    if not empty:
+        return None
+    if empty[0] in found.arms_seen:
+        return f"no unit of the arm {empty[0]} counts, though {found.arms_from} has some"
+    has = f": {found.arms_from} has {nearest_first(empty[0], found.arms_seen)}" if found.arms_seen else ""
+    return f"no unit is in the arm {empty[0]}{has}"
 
 
 def _counts(of: Mapping[str, Moments], arms: Sequence[str]) -> tuple[int, ...]:

@@ -8,18 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from cranfield.errors import UsageError
-from cranfield.evaluation.findings import in_doubt
+from cranfield.evaluation.findings import Finding, in_doubt
 from cranfield.formats.output import save
 from cranfield.online.analysis.analysis import TrialAnalysis
 from cranfield.online.analysis.analysis_tables import headline
-from cranfield.online.analysis.effect_pictures import (
-    effect_course,
-    effects_forest,
-    novelty_course,
-    sample_course,
-    segments_forest,
-)
+from cranfield.online.analysis.course_pictures import effect_course, novelty_course, sample_course
+from cranfield.online.analysis.effect_pictures import effects_forest, segments_forest
 from cranfield.online.analysis.effect_tables import tables
+from cranfield.online.analysis.plan_rows import plan_rows
 from cranfield.plot.saving import drawn
 from cranfield.plot.style import DARK, Chart, Theme, caption_of, find_theme
 from cranfield.render.escaping import Markup
@@ -61,7 +57,8 @@ def page_of(result: TrialAnalysis) -> str:
         Section("made", "How it was made", _made(result)),
     ]
     style = Markup.of(page_part("style.css"), page_part("drawn.css"), dark_colours())
-    return framed(f"Trial {result.trial.name}", headline(result), sections, style)
+    changed = "" if result.changed is None else " Its plan was changed after results were seen."
+    return framed(f"Trial {result.trial.name}", headline(result) + changed, sections, style)
 
 
 def dark_colours() -> Markup:
@@ -107,7 +104,9 @@ def _paragraphs(lines: Iterable[str], kind: str | None = None) -> Markup:
 def _result(result: TrialAnalysis) -> Markup:
     first, *_ = tables(result) if result.withheld else tables(result)[1:]
     verdicts = _paragraphs((str(verdict) for verdict in result.verdicts), "verdict")
-    return Markup.of(verdicts, _paragraphs([result.rule.why]), as_table(first[1], first[0]), _notes(first[2]))
+    rule = None if result.withheld else result.rule.why
+    more = [told for told in (result.together, result.changed, rule) if told is not None]
+    return Markup.of(verdicts, _paragraphs(more), as_table(first[1], first[0]), _notes(first[2]))
 
 
 def _notes(notes: Iterable[str]) -> Markup:
@@ -134,22 +133,26 @@ def _tables(result: TrialAnalysis) -> Markup:
 
 
 def _quality(result: TrialAnalysis) -> Markup:
-    told = in_doubt(result.warnings)
-    if not result.warnings:
+    findings = [*_mismatch(result), *result.warnings]
+    told = in_doubt(findings)
+    if not findings:
         return Markup.element("p", told)
-    rows = [[f.code, "doubtful" if f.doubtful else "note", f.message] for f in result.warnings]
+    rows = [[f.code, "doubtful" if f.doubtful else "note", f.message] for f in findings]
     grid = Grid(["finding", "kind", "what"], rows, labels=3)
     return Markup.of(_paragraphs([told]), as_table(grid, "What was found", "findings"))
 
 
+def _mismatch(result: TrialAnalysis) -> list[Finding]:
+    """The sample ratio, where it is off: the verdict says it, and who looks for what is wrong with the data looks here.
+
+    Where effects are shown all the same, a warning has it already.
+    """
+    broken = result.sample.broken
+    return [] if broken is None or result.overridden else [Finding("sample-ratio", result.trial.name, broken)]
+
+
 def _made(result: TrialAnalysis) -> Markup:
-    rows = [[name, _said(value)] for name, value in result.trial.to_plain().items()]
-    plan = Grid(["key", "value"], rows, labels=2)
+    how = "as it was fixed" if result.changed is None else "as it is now, changed after results were seen"
+    plan = Grid(["what", how.partition(",")[0]], plan_rows(result.trial), labels=2)
     digest = f"The digest of the plan is {result.trial.digest}; another one is another plan."
-    return Markup.of(_paragraphs([digest]), as_table(plan, "The plan, as it was fixed", "policy"))
-
-
-def _said(value: object) -> str:
-    import json
-
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return Markup.of(_paragraphs([digest]), as_table(plan, f"The plan, {how}", "policy"))

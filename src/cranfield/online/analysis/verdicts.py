@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import isinf, isnan
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from cranfield.errors import percent, some
+from cranfield.errors import percent, plural, some
 from cranfield.online.analysis.estimates import MetricEffect
 from cranfield.online.analysis.guardrails import GuardrailResult
 
@@ -29,8 +29,11 @@ class ArmVerdict(NamedTuple):
         return f"{self.decision[0].upper()}{self.decision[1:]}{joins}{self.arm}: {self.why}."
 
 
-def verdict_of(primary: MetricEffect, guardrails: Sequence[GuardrailResult], rule: LookRule) -> ArmVerdict:
-    """The decision about an arm, of its primary metric and its guardrails.
+def verdict_of(
+    primary: MetricEffect, guardrails: Sequence[GuardrailResult], rule: LookRule, *, unseen: str | None = None
+) -> ArmVerdict:
+    """The decision about an arm, of its primary metric and its guardrails; `unseen` says why the log tells nothing of
+    the primary metric.
 
     Ship only what is better and breaks nothing: the gain must be found and every guardrail held. A loss, or a broken
     guardrail, ends it at any look; what is open ends it at the last one.
@@ -43,6 +46,12 @@ def verdict_of(primary: MetricEffect, guardrails: Sequence[GuardrailResult], rul
         return ArmVerdict(arm, "do not ship", f"it is worse by the primary metric: {told}")
     if broken:
         return ArmVerdict(arm, "do not ship", f"it breaks {rails_told(broken)}")
+    if unseen is not None:
+        return ArmVerdict(arm, "cannot tell yet", f"nothing can be said of {primary.metric}: {unseen}")
+    if rule.exhausted:
+        decided = f"the last look of the plan, with {plural(rule.decided, 'unit')}, used up all of alpha"
+        why = f"{decided}, so what it said stands and this one decides nothing: {told}"
+        return ArmVerdict(arm, "cannot tell yet", why)
     if rule.burning_in:
         return ArmVerdict(arm, "cannot tell yet", "there are too few units for an interval that is always valid")
     if primary.standing == "unknown":
@@ -60,9 +69,9 @@ def verdict_of(primary: MetricEffect, guardrails: Sequence[GuardrailResult], rul
 
 def effect_told(effect: MetricEffect) -> str:
     """An effect in words: `ctr +0.0123 (95% interval +0.001 to +0.02), +4.1%`."""
-    if isinf(effect.low) or effect.limit <= 0:
+    if isinf(effect.low) or effect.shown <= 0:
         return f"{effect.metric} {signed(effect.difference)}, with no interval that ends"
-    interval = f"{percent(effect.limit)} interval {signed(effect.low)} to {signed(effect.high)}"
+    interval = f"{percent(effect.shown)} interval {signed(effect.low)} to {signed(effect.high)}"
     relative = "" if isnan(effect.relative) else f", {shared(effect.relative)}"
     return f"{effect.metric} {signed(effect.difference)} ({interval}){relative}"
 
@@ -75,8 +84,17 @@ def rails_told(rails: Sequence[GuardrailResult]) -> str:
     if rails[0].standing == "held" or any(rail.standing != rails[0].standing for rail in rails):
         return f"the {noun} {'hold' if several else 'holds'}"
     if rails[0].standing == "broken":
-        return f"the {noun}: worse by more than {'their margins' if several else 'its margin'}"
-    return f"the {noun} {'are' if several else 'is'} not shown to hold"
+        each = "; ".join(f"{f'{rail.metric} is ' if several else ''}{_harm_told(rail)}" for rail in rails)
+        return f"the {noun}: {each}"
+    reasons = "".join(f"; {rail.metric}: {rail.note}" for rail in rails if rail.note)
+    return f"the {noun} {'are' if several else 'is'} not shown to hold{reasons}"
+
+
+def _harm_told(rail: GuardrailResult) -> str:
+    told = shared if rail.relative else signed
+    return (
+        f"worse by {told(rail.harm).removeprefix('+')}, more than its margin of {told(rail.margin).removeprefix('+')}"
+    )
 
 
 def signed(value: float) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cranfield.policy import Policy
 
 LEVEL = 0.05  # of intervals
+SPREADS = 1.959964  # on either side of a score, in an interval of that level
 ROUNDING = 1e-9  # of sums of chances
 
 
@@ -160,6 +161,10 @@ def _beta(mean: Floats, error: Floats) -> tuple[Floats, Floats]:
 class DrawnScores(PrintedInNotebooks):
     """scores[draw, run, measure]: means of runs under judgements as they might be as well, one set a draw.
 
+    Their spread is how far scores of as many other clicks would lie apart, so that score ± 1.96 spreads (`low`, `high`)
+    holds what runs score on average under judgements from so many clicks. Where draws lie is something else: noise in
+    judgements moves scores by itself, since it is cut into grades, or makes the best order a better one than there is.
+    Draws have it twice, and are off the score by the `shift`.
     `ahead[measure, run, other]` is the share of draws in which a run is better than another, ties counting half.
     """
 
@@ -170,14 +175,28 @@ class DrawnScores(PrintedInNotebooks):
     warnings: tuple[Finding, ...] = ()
 
     @property
+    def error(self) -> Floats:
+        """[run, measure]: the spread of draws."""
+        return np.asarray(np.std(self.scores, axis=0, ddof=1))
+
+    @property
     def low(self) -> Floats:
-        """[run, measure]: where 2.5 % of draws are below."""
-        return np.asarray(np.quantile(self.scores, LEVEL / 2, axis=0))
+        """[run, measure]: the lower end of the 95 % interval."""
+        return self._end(-1)
 
     @property
     def high(self) -> Floats:
-        """[run, measure]: where 2.5 % of draws are above."""
-        return np.asarray(np.quantile(self.scores, 1 - LEVEL / 2, axis=0))
+        """[run, measure]: the upper end of the 95 % interval."""
+        return self._end(1)
+
+    @property
+    def shift(self) -> Floats:
+        """[run, measure]: by how much draws are off the score on average."""
+        return np.asarray(self.scores.mean(axis=0) - self.judged)
+
+    def _end(self, sign: int) -> Floats:
+        least, most = np.array([measure.traits.range for measure in self.measures]).T
+        return np.clip(self.judged + sign * SPREADS * self.error, least, most)
 
     @property
     def ahead(self) -> Floats:

@@ -122,6 +122,7 @@ def _document(fit: ClickFit, drawn: DrawnScores | None) -> dict[str, Json]:
                 "score": float(drawn.judged[r, m]),
                 "low": float(drawn.low[r, m]),
                 "high": float(drawn.high[r, m]),
+                "shift": float(drawn.shift[r, m]),
             }
             for m, measure in enumerate(drawn.measures)
             for r, run in enumerate(drawn.runs)
@@ -143,6 +144,11 @@ def render_drawn(drawn: DrawnScores, format: str) -> str:
     return written(_drawn_blocks(drawn), format)
 
 
+def _shifts(drawn: DrawnScores, m: int) -> str:
+    """By how much draws are off the score of each run."""
+    return ", ".join(f"{float(drawn.shift[r, m]):+z.4f} ({run})" for r, run in enumerate(drawn.runs))
+
+
 def _drawn_blocks(drawn: DrawnScores) -> list[Block]:
     blocks: list[Block] = []
     for m, measure in enumerate(drawn.measures):
@@ -153,8 +159,12 @@ def _drawn_blocks(drawn: DrawnScores) -> list[Block]:
             ends = (drawn.judged[r, m], drawn.low[r, m], drawn.high[r, m])
             ahead = ([share(float(drawn.ahead[m, r, 0])) if r else ""]) if several else []
             rows.append([run, *(number(float(x)) for x in ends), *ahead])
-        draws = f"{len(drawn.scores):,} draws of the judgements"
-        notes = [f"low and high: 95 % of {draws} are between them; topics are those at hand"]
+        notes = [
+            "low and high: 95 % interval of what it scores on average with as many clicks of other users, by the "
+            f"spread of {len(drawn.scores):,} draws of the judgements; topics are those at hand",
+            "noise in judgements moves scores by itself, which is not in the interval: draws, which have it twice, "
+            f"are off by {_shifts(drawn, m)}; with endless clicks scores may be as far off the other way",
+        ]
         if several:
             notes.append("ahead: the share of draws in which it is better, ties half")
         blocks += titled(f"{measure} under what clicks say", Grid(header, rows), notes)

@@ -7,13 +7,14 @@ is shown by the smallest counterexample. A method that draws chance from elsewhe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from copy import copy
 from fractions import Fraction
 from itertools import combinations
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from cranfield.errors import UsageError, plural, shorten
+from cranfield.errors import UsageError, plural
 from cranfield.online.interleaving.audit_cases import audit_cases
 from cranfield.online.interleaving.method import Interleaver, Interleaves, InterleavingScheme, find_interleaver
 from cranfield.online.interleaving.outcomes import (
@@ -24,6 +25,7 @@ from cranfield.online.interleaving.outcomes import (
     click_sets,
     spelt_list,
 )
+from cranfield.online.interleaving.own_methods import faults_of, own_method
 
 ROUNDING = Fraction(1, 10**9)  # what floating-point numbers and a linear program may leave of nothing
 
@@ -88,7 +90,7 @@ class Criterion(NamedTuple):
 
 class Audit(NamedTuple):
     """What an audit found. `exact` says that every outcome was gone through; `bound` is, of a method that was only
-    watched, the largest bias that it may still have; `notes` are sentences that a reader must know.
+    watched, the largest bias that it may still have where none was seen; `notes` are sentences that a reader must know.
     """
 
     method: str
@@ -102,6 +104,14 @@ class Audit(NamedTuple):
     def criterion(self, name: str) -> Criterion:
         """The one of a name."""
         return next(criterion for criterion in self.criteria if criterion.name == name)
+
+    def shown(self, name: str) -> bool:
+        """Whether a criterion held in every case; not where watching could not look at it, or told too little.
+
+        >>> audit_interleaver("balanced", length=3).shown("unbiased")
+        False
+        """
+        return any(criterion.name == name and criterion.holds for criterion in self.criteria)
 
 
 # Of a case and its outcomes, what does not hold in it, the simplest clicks first.
@@ -136,17 +146,14 @@ def audit_interleaver(
     cases = audit_cases(length, most)
     if rankers is None:
         cases += audit_cases(length, 0, rankers=3)
-    twice = not _is_ours(known)
-    try:
-        outcomes = [(case, all_outcomes(known, case, twice=twice)) for case in cases]
-    except ElsewhereError:
-        from cranfield.online.interleaving.watching import watched
+    ours = _is_ours(known)
+    with nullcontext() if ours else faults_of(known, called):
+        try:
+            outcomes = [(case, all_outcomes(known, case, twice=not ours)) for case in cases]
+        except ElsewhereError:
+            from cranfield.online.interleaving.watching import watched
 
-        return watched(known, called, cases, length, most, Random(seed))
-    except UsageError:
-        raise
-    except Exception as error:  # whatever the code of others does
-        raise UsageError(f"{called} failed: {type(error).__name__}: {shorten(str(error), 300)}") from error
+            return watched(known, called, cases, length, most, Random(seed))
     criteria = tuple(_looked_at(*criterion, outcomes) for criterion in CRITERIA)
     return Audit(called, length, most, criteria, True, None, _notes(known, outcomes))
 
@@ -159,13 +166,7 @@ def _prepared(method: object, name: str | None) -> tuple[Interleaves, str, int |
         if isinstance(made, InterleavingScheme):
             made.exact = True
         return made, name or str(entry), entry.rankers
-    own: Any = method() if isinstance(method, type) else method
-    for needed in ("interleave", "credit"):
-        if not callable(getattr(own, needed, None)):
-            raise UsageError(
-                f"{name or shorten(repr(method))} has no {needed}: a method of interleaving has "
-                "interleave(rankings, length, draw) and credit(shown, slots)"
-            )
+    own = own_method(method, name)
     return own, name or type(own).__name__, 2
 
 

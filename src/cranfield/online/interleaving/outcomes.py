@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from cranfield.errors import UsageError, shorten
 from cranfield.online.interleaving.method import Interleaved, Interleaves, Number, Rankings, Weights, drawing
+from cranfield.online.interleaving.own_methods import MadeWrongError, checked_list
 
 MOST_OUTCOMES = 200_000  # of one pair of rankings
 
@@ -94,7 +95,7 @@ def _checked(weights: Weights) -> list[Fraction]:
 
 
 def all_outcomes(method: Interleaves, case: AuditCase, *, twice: bool) -> list[Shown]:
-    """Every list with its chance and credit; with `twice` each is made again, to see whether it is the same.
+    """Every list with its chance and credit; with `twice` each is made again and again, to see whether it is the same.
 
     >>> from cranfield.online.interleaving.method import find_interleaver
     >>> case = AuditCase((("a", "b"), ("b", "a")), 2)
@@ -108,7 +109,9 @@ def all_outcomes(method: Interleaves, case: AuditCase, *, twice: bool) -> list[S
     for _ in range(MOST_OUTCOMES):
         replay = DrawReplay(told or [])
         shown = made(method, case, replay)
-        for _ in range(2 if twice else 0):
+        for _ in range(
+            (2 if told else 20) if twice else 0
+        ):  # often once: few cases must not hide chance from elsewhere
             again = DrawReplay(replay.taken)
             if made(method, case, again) != shown or again.asked != replay.asked:
                 raise ElsewhereError
@@ -133,9 +136,11 @@ def drawn_outcomes(method: Interleaves, case: AuditCase, count: int, rng: Random
 def _counted(method: Interleaves, shown: Interleaved, chance: Fraction, rounded: bool = False) -> Shown:
     credit: dict[tuple[int, ...], tuple[Fraction, ...]] = {}
     for slots in click_sets(len(shown.docs)):
-        given = tuple(method.credit(shown, slots))
-        if len(given) != len(shown.rankings):
-            raise UsageError(f"credit must give a number for each of {len(shown.rankings)} rankers, not {given!r}")
+        answer = method.credit(shown, slots)
+        rankers = len(shown.rankings)
+        if not isinstance(answer, Sequence) or len(answer) != rankers:
+            raise MadeWrongError("credit", f"credit must give a number for each of {rankers} rankers, not {answer!r}")
+        given = tuple(answer)
         credit[slots] = tuple(map(_fraction, given))
         rounded = rounded or any(map(is_rounded, given))
     return Shown(shown.docs, chance, credit, rounded)
@@ -152,16 +157,13 @@ def is_rounded(number: Number) -> bool:
 
 def made(method: Interleaves, case: AuditCase, draw: Callable[[Weights], int]) -> Interleaved:
     """A list of the method; that it can be one."""
-    shown = method.interleave(case.rankings, case.length, draw)
-    if not isinstance(shown, Interleaved):
-        if isinstance(shown, str) or not isinstance(shown, Sequence):
-            raise UsageError(f"interleave must give an Interleaved or a list of documents, not {shorten(repr(shown))}")
-        shown = Interleaved(case.rankings, tuple(shown))
+    shown = checked_list(method.interleave(case.rankings, case.length, draw), case.rankings)
     docs = shown.docs
     if len(docs) > case.length or len(set(docs)) < len(docs) or not set(docs) <= set().union(*case.rankings):
-        raise UsageError(
+        raise MadeWrongError(
+            "interleave",
             f"interleave made {spelt_list(docs)} of {' and '.join(map(spelt_list, case.rankings))}: at most "
-            f"{case.length} of their documents were asked for, none twice"
+            f"{case.length} of their documents were asked for, none twice",
         )
     return shown
 
@@ -170,7 +172,7 @@ def _fraction(number: Number) -> Fraction:
     try:
         return Fraction(number)
     except (TypeError, ValueError, OverflowError):
-        raise UsageError(f"credit must be a finite number, not {number!r}") from None
+        raise MadeWrongError("credit", f"credit must be a finite number, not {number!r}") from None
 
 
 def click_sets(length: int) -> Iterator[tuple[int, ...]]:

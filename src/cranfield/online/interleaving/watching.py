@@ -46,24 +46,36 @@ def watched(
     better: dict[str, list[tuple[Counterexample | None, bool]]] = {kind: [] for kind in kinds(cases)}
     tests = sum(2**case.length for case in cases) + sum(4 ** len(set().union(*case.rankings)) for case in cases)
     width = NormalDist().inv_cdf(1 - SURE / 2 / tests)
-    bound = 0.0
+    bound: float | None = None
     for case in cases:
         found = drawn_outcomes(method, case, DRAWN, rng)
         fair = [_seen(found, slots, width) for slots in list(click_sets(max(len(shown.docs) for shown in found)))[1:]]
-        bound = max([bound, *(abs(seen.difference) + seen.margin for seen in fair)])
         biased = [seen for seen in fair if abs(seen.difference) > seen.margin + 1e-9]
+        # What was seen is told by the criterion: the bound is of where nothing was.
+        unseen = [abs(seen.difference) + seen.margin for seen in fair if seen not in biased]
+        bound = max(unseen + ([] if bound is None else [bound]), default=None)
         unbiased[case.kind].append((_example(case, biased, "and should be the same for all"), False))
         better[case.kind].append(_better(case, found, width))
     criteria = (
         Criterion("unbiased", f"no bias that {DRAWN:,} lists of each pair of rankings would show", _parts(unbiased)),
         Criterion("better wins", "who has every clicked document at least as high and one higher wins", _parts(better)),
     )
-    notes = (
+    pairs = "one pair" if len(cases) == 1 else f"each of {len(cases):,} pairs"
+    note = (
         "it draws chance from elsewhere than draw(weights): the same draws gave another list. So nothing is proven: "
-        f"{DRAWN:,} lists were drawn for each of {len(cases):,} pairs of rankings, and biases up to {bound:.3g} clicks "
-        "could be there unseen",
+        f"{DRAWN:,} lists were drawn for {pairs} of rankings{_unseen(bound, criteria[0])}"
     )
-    return Audit(name, length, overlapping, criteria, False, bound, notes)
+    return Audit(name, length, overlapping, criteria, False, bound, (note,))
+
+
+def _unseen(bound: float | None, unbiased: Criterion) -> str:
+    """How large a bias could be there that was not seen."""
+    if bound is None:
+        return ", and a bias was seen wherever one was looked for"
+    if bound == 0:
+        return ", and where no bias was seen, clicks were worth the same to both rankers on every list"
+    where = " where none was seen" if unbiased.counterexample else " unseen"
+    return f", and biases up to {bound:.3g} clicks could be there{where}"
 
 
 def _seen(found: Sequence[Shown], slots: tuple[int, ...], width: float) -> _Seen:

@@ -14,7 +14,7 @@ PROOFS: Mapping[str, Sequence[Proof]] = {
     "b": (looking_early.group_sequential,),
     "c": (always_valid.over_looks, always_valid.smallest_sizes),
     "d": (looking_early.signs,),
-    "e": (unit_proofs.queries_of_users, unit_proofs.quantiles_of_users),
+    "e": (unit_proofs.queries_of_users, unit_proofs.quantiles_of_users, unit_proofs.equal_latencies),
     "f": (unit_proofs.impressions_of_users,),
     "g": (unit_proofs.adjustment,),
     "h": (unit_proofs.sample_ratios,),

@@ -89,6 +89,28 @@ def quantiles_of_users(effort: ProofEffort) -> Iterator[ProvedClaim]:
         yield rate("e", f"{name}, a tenth slower, by user: share that has the truth", 0.95, covered, times)
 
 
+def equal_latencies(effort: ProofEffort) -> Iterator[ProvedClaim]:
+    """e: the same of latencies in steps of 100 ms, where half of them are at a step: the quantile jumps, if anything.
+
+    The share that has the truth is told of one arm, whose quantile is the step itself.
+    """
+    times, rng = effort.times(150, 2_000), effort.rng("e steps")
+    step, truth = 100.0, float(np.exp(5))
+    rejected = missed = 0
+    for _ in range(times):
+        arms = []
+        for _ in range(2):
+            users = np.repeat(np.arange(500), rng.geometric(0.2, 500))
+            noise = np.sqrt(0.5) * (rng.standard_normal(500)[users] + rng.standard_normal(len(users)))
+            arms.append(quantile_moments(truth + step * np.ceil((np.exp(5 + noise) - truth) / step), users, 0.5))
+        rejected += QUANTILE_RATIO.compared(*arms).difference().p < 0.05
+        alone = QUANTILE_RATIO.against(arms[0], truth).difference()
+        missed += not alone.low <= 0 <= alone.high
+    name = "median of latency in steps of 100 ms, by user"
+    yield at_most("e", f"A/A of the {name}: rejected at most", 0.05, rejected, times)
+    yield at_most("e", f"{name}: share that has not the truth, at most", 0.05, missed, times)
+
+
 def _alike_at(quantile: float) -> float:
     """How much it is correlated within users whether a value is below the quantile, if half the variance is theirs."""
     from scipy.special import ndtr, ndtri

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import TYPE_CHECKING
 
+from cranfield.online.sessions.session_words import UnitWords
 from cranfield.render.document import Block, titled, written
 from cranfield.render.grid import DELIMITERS, Field, Grid, number, separated
 from cranfield.render.json_form import as_json
@@ -39,10 +40,10 @@ def render_sessions(
         return separated(["system", unit, "measure", "score"], scores, DELIMITERS[format])
     text = written(_means(results, unit), format)
     if comparison is not None:
-        from cranfield.comparison.comparison_tables import render
+        from cranfield.comparison.comparison_tables import blocks
 
-        told = f"Differences (what is called a topic there is a {unit})"
-        text += "\n" + written(titled(told, None), format) + "\n" + render(comparison, format)
+        differences = [*titled("Differences", None), *words_of(comparison, unit).told(blocks(comparison, format))]
+        text += "\n" + written(differences, format)
     if curve is not None:
         text += "\n" + render_curve(curve, format)
     if verdict is not None:
@@ -51,6 +52,11 @@ def render_sessions(
         told = f"Gate (what is called a topic there is a {unit})"
         text += "\n" + written(titled(told, None), format) + "\n" + render_gate(verdict, format)
     return text
+
+
+def words_of(comparison: Comparison, unit: str) -> UnitWords:
+    """How a comparison is told: by sessions or users."""
+    return UnitWords(unit, [*comparison.systems, *(str(panel.measure) for panel in comparison.panels)])
 
 
 def _known(value: Field) -> Field:

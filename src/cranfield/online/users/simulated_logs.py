@@ -12,33 +12,42 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, UsageError, either
-from cranfield.formats.output import save, whole_file
+from cranfield.errors import UsageError, either
+from cranfield.formats.output import save, so_far, whole_file
 from cranfield.judged import Mask
 from cranfield.libraries import library
+from cranfield.online.log_folders import log_folder
 from cranfield.online.trial import Guardrail, Trial
+from cranfield.online.trial_ledger import LEDGER
 from cranfield.online.users.arrivals import DAY
 from cranfield.online.users.simulating import SearchedBlock, UserSimulation
 from cranfield.statistics.significance import Integers
 
 WRITTEN = ("parquet", "jsonl")
 PLAN = "experiment.toml"
+SIMULATED = "users simulated over"  # in the first line of every plan that is written here, or of SAID
+SAID = "simulation.txt"  # where there is no plan
 MARGIN = 20.0  # milliseconds that answers may take longer
 SECONDARY = ("satisfied", "rr_first", "abandonment")
 
 
 class SimulatedLog(NamedTuple):
-    """What was written: rows of each file, and the plan."""
+    """What was written: rows of each file, and the plan, which interleaving has not; and what was there before and is
+    not any more."""
 
     files: dict[str, int]
-    plan: str
+    plan: str | None
+    notes: tuple[str, ...] = ()
 
 
 def write_simulated(
     simulation: UserSimulation, folder: str, *, to: str = "parquet", step: Callable[[], None] = lambda: None
 ) -> SimulatedLog:
-    """Writes impressions, events, of an A/B test also assignments, and `experiment.toml` into a folder; `step` is
+    """Writes impressions and events, of an A/B test also assignments and `experiment.toml`, into a folder; `step` is
     called after each block of users.
+
+    An earlier simulation that is there is written over, and its ledger is removed: looks at another log are none at
+    this one. A log or a plan that no simulation wrote is left alone, and refused.
 
     >>> import tempfile
     >>> from cranfield import read_qrels, read_run
@@ -52,23 +61,40 @@ def write_simulated(
     if to not in WRITTEN:
         raise UsageError(f"a log is written to {either(WRITTEN)}, not '{to}'")
     library("pyarrow", "writing logs")
-    try:
-        os.makedirs(folder, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror or error}", source=folder) from None
+    notes = _cleared(folder)
     tables = ("impressions", "events", *(["assignments"] if simulation.design == "ab" else []))
-    places = {table: os.path.join(folder, f"{table}.{to}") for table in tables}
-    counts = dict.fromkeys(places, 0)
+    counts = dict.fromkeys(tables, 0)
     with ExitStack() as open_files:
+        places = open_files.enter_context(log_folder(folder, [f"{table}.{to}" for table in tables]))
         writers = {table: _Writer(open_files, place, to) for table, place in places.items()}
         for block in simulation.blocks():
             for table, made in _Tables(simulation, block).all().items():
                 writers[table].add(made)
                 counts[table] += made.num_rows
             step()
+    files = {places[table]: counts[table] for table in tables}
+    if simulation.design != "ab":  # no arms, so that no plan of these could be analysed
+        save(os.path.join(folder, SAID), [f"{_heading(simulation)}\n"])
+        return SimulatedLog(files, None, notes)
     plan = os.path.join(folder, PLAN)
     save(plan, [plan_text(simulated_trial(simulation), _heading(simulation))])
-    return SimulatedLog({places[table]: counts[table] for table in tables}, plan)
+    return SimulatedLog(files, plan, notes)
+
+
+def _cleared(folder: str) -> tuple[str, ...]:
+    """Removes an earlier simulation with its ledger from a folder, and says so; what no simulation wrote is refused."""
+    tables = [f"{table}.{form}" for table in ("impressions", "events", "assignments") for form in WRITTEN]
+    there = [path for path in (os.path.join(folder, name) for name in (PLAN, *tables)) if os.path.lexists(path)]
+    if not there:
+        return ()
+    said = [path for path in (os.path.join(folder, name) for name in (PLAN, SAID)) if os.path.isfile(path)]
+    if not any(SIMULATED in so_far(path).partition("\n")[0] for path in said):
+        raise UsageError(f"{there[0]} is there already, and no simulation wrote it; name another folder with -o")
+    ledger = os.path.join(folder, f"{PLAN}{LEDGER}")
+    looked = os.path.lexists(ledger)
+    for path in {*there, *said, *([ledger] if looked else [])}:
+        os.remove(path)
+    return ("an earlier simulation was there and is written over" + (", and its ledger is removed" if looked else ""),)
 
 
 class _Writer:
@@ -265,5 +291,5 @@ def _quoted(text: str) -> str:
 def _heading(simulation: UserSimulation) -> str:
     population, model = simulation.population, simulation.model
     how = simulation.method if simulation.design == "interleaving" else "an A/B test"
-    who = f"{population.users} {model.behaviour} users simulated over {population.days} days"
+    who = f"{population.users} {model.behaviour} {SIMULATED} {population.days} days"
     return f"{who}, seed {population.seed}: {how}"

@@ -106,7 +106,8 @@ def _pairs(report: Report, measure: Measure) -> Markup:
     )
     summary = Markup.element("summary", "Every pair, with the p of every test")
     told = _paragraphs(report_tables.reading_pairs(report), "reading")
-    return Markup.of(Markup.element("details", summary, LINE, table, told), LINE)
+    # Above the table: who looks for what a star means does not go through all pairs first.
+    return Markup.of(Markup.element("details", summary, LINE, told, table), LINE)
 
 
 def _topics(report: Report, carried: list[Explained]) -> Markup:

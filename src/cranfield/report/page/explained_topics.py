@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import fields
+from os import PathLike, fspath
 from typing import NamedTuple
 
 from cranfield.errors import UsageError
@@ -12,6 +13,7 @@ from cranfield.explanation.explanation import Account
 from cranfield.explanation.explanation_tables import account_grid, board, sentences
 from cranfield.measures import Measure
 from cranfield.policy import Policy
+from cranfield.quotation.text_sources import TextSource
 from cranfield.render.escaping import script_data, utf8, visible_lines
 from cranfield.render.json_form import Json
 from cranfield.report.contents import Report
@@ -100,8 +102,17 @@ def commands(report: Report) -> list[str] | None:
     qrels, *runs = [source.path for source in report.results.inputs]
     if qrels is None or None in runs or not explainable(report):
         return None
-    flags = policy_flags(report.results.policy)
+    flags = policy_flags(report.results.policy) + text_flags(report)
     return shown(shlex.join(["cranfield", "explain", qrels, str(run), *flags]) for run in runs)
+
+
+def text_flags(report: Report) -> list[str]:
+    """The options that ask for the texts that the report shows, where these are files."""
+    source = TextSource() if report.quotations is None else report.quotations.source
+    given = [("--collection", source.collection), ("--questions", source.topics)]
+    given += [("--documents", documents) for documents in source.documents]
+    flags = [part for option, path in given if isinstance(path, str | PathLike) for part in (option, fspath(path))]
+    return [*flags, "--ids", source.ids] if flags and source.ids != "given" else flags
 
 
 def policy_flags(policy: Policy) -> list[str]:

@@ -61,12 +61,14 @@ function rowsOf(parts) {
   return rows;
 }
 
-// The systems that have a colour and a name: all of a few, of many those that the reader asked about and the best.
+// The systems that have a colour and a name, in the order of the colours. Each of a few keeps its own, shown or not; of
+// many the best, the baseline and the two compared have those of their parts. So it is in naming.py.
 function namedSystems() {
-  const systems = pickedByMean();
-  if (systems.length <= data.most_named) return systems;
-  const wanted = new Set([systems[0], state.baseline, asked.first, asked.second].filter((i) => i !== null && isShown(i)));
-  return systems.filter((i) => wanted.has(i));
+  if (data.systems.length <= data.most_named) return everySystem;
+  const shown = everySystem.filter(isShown);
+  if (shown.length <= data.most_named) return shown;
+  const parts = [pickedByMean()[0], state.baseline, state.first, state.second];
+  return [...new Set(parts)].filter((i) => i !== null);
 }
 
 function paramOf(name) {
@@ -160,16 +162,21 @@ function undrawn(picture) {
 const selectionKey = () => JSON.stringify([state.measure, state.systems, reference(), state.first, state.second, namedSystems(), darkPage.matches]);
 let untouched = ""; // the selection that the static pictures show
 
-// Which systems are grey depends on which are shown.
-function captionOf(text) {
-  const [count, named] = [pickedByMean().length, namedSystems().length];
-  const grey = named < count ? ` Of ${count} systems those not named are grey.` : "";
-  return text.replace(/ ?Of \d+ systems those not named are grey\./, () => grey);
+// Which systems are grey, and which in colour, depends on what is chosen.
+function captionOf(picture) {
+  const [count, named] = [pickedByMean().length, namedSystems()];
+  const some = named.length < count;
+  const grey = some ? ` Of ${count} systems those not named are grey.` : "";
+  const coloured = (names) => ` In colour: ${names.join(", ")}.`;
+  const carried = pictures.specs[picture.specs[state.measure]]?.params?.find(({ name }) => name === "named")?.value ?? [];
+  return picture.captions[state.measure].replace(/ ?Of \d+ systems those not named are grey\./, () => grey)
+    .replace(coloured(carried.map(undrawable)), () => (some ? coloured(named.map((i) => data.systems[i])) : ""));
 }
 
 // What is true of this view of a picture alone.
 function viewOf(picture) {
-  const same = data.measures.length > 1 && new Set(picture.specs).size === 1 ? " The same for every measure chosen." : "";
+  const but = namedSystems().length < pickedByMean().length ? ", but for which systems are named" : "";
+  const same = data.measures.length > 1 && new Set(picture.specs).size === 1 ? ` The same for every measure chosen${but}.` : "";
   const fewer = allShown() ? "" : ` Shown here: ${pickedByMean().length} of ${data.systems.length} systems.`;
   return same + fewer;
 }
@@ -181,7 +188,7 @@ function titled(figure, picture) {
   for (const button of figure.querySelectorAll(".downloads button")) {
     button.setAttribute("aria-label", `${button.textContent}: ${title}`);
   }
-  figure.querySelector("figcaption p").textContent = captionOf(picture.captions[state.measure]) + viewOf(picture);
+  figure.querySelector("figcaption p").textContent = captionOf(picture) + viewOf(picture);
 }
 
 const keyOf = (figure) => `${selectionKey()} ${figure.clientWidth}`;
@@ -293,12 +300,14 @@ function marksOf(figure) {
     for (const item of items) {
       if (item.tooltip && typeof item.tooltip === "object") {
         const told = toldBy(item.tooltip);
-        if (!marks.has(told)) marks.set(told, { item, told, x: x + (item.bounds.x1 + item.bounds.x2) / 2, y: y + item.bounds.y1 });
+        const { x1, x2, y1, y2 } = item.bounds;
+        if (!marks.has(told)) marks.set(told, { item, told, x: x + (x1 + x2) / 2, y: y + (y1 + y2) / 2 });
       }
       for (const mark of item.items ?? []) if (mark.items) walk(mark.items, x + (item.x ?? 0), y + (item.y ?? 0));
     }
   };
-  walk(drawing.view.scenegraph().root.items, ...drawing.view.origin());
+  const [[left, top], padding] = [drawing.view.origin(), drawing.view.padding()];
+  walk(drawing.view.scenegraph().root.items, left + padding.left, top + padding.top);
   drawing.marks = [...marks.values()];
   return drawing.marks;
 }

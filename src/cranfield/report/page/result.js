@@ -104,7 +104,7 @@ function drawStandings(part, of) {
     const letters = lettersOf(of.beats[i]);
     return html("tr", { class: place && tiers[i] !== tiers[rows[place - 1]] ? "tier-break" : null },
       data.letters.length ? html("td", {}, data.letters[i]) : null, html("th", { scope: "row" }, data.systems[i]), html("td", {}, tiers[i]),
-      html("td", { class: "n" }, mean, letters ? html("sup", {}, letters) : null),
+      html("td", { class: "n" }, mean, letters ? [" ", html("sup", {}, letters)] : null),
       againstReference(of, i, against).map(number), of.unjudged ? number(of.unjudged[i]) : null);
   }));
   const head = table.tHead.rows[0].cells[data.letters.length ? 4 : 3];

@@ -91,6 +91,12 @@ function read() {
   const system = among(data.systems, "system");
   const each = (text) => (text === "" ? [] : text.split(",").map(system).filter((i) => i !== null));
   const take = (name, make) => (parts.has(name) ? make(parts.get(name)) : null);
+  const order = (text) => {
+    const by = decoded(text).replace(/^-/, "");
+    if (ORDERS.includes(by) || data.systems.some((name) => by === `system:${name}`)) return decoded(text);
+    missing.push(`order “${decoded(text)}”`);
+    return null;
+  };
   const pair = take("pair", each) ?? [];
   Object.assign(asked, NOTHING_ASKED, {
     measure: take("measure", among(data.measures.map((of) => of.name), "measure")) ?? 0,
@@ -98,7 +104,7 @@ function read() {
     baseline: data.baseline === null ? take("baseline", system) : null,
     first: pair.length === 2 ? pair[0] : null,
     second: pair.length === 2 ? pair[1] : null,
-    order: take("order", decoded) ?? NOTHING_ASKED.order,
+    order: take("order", order) ?? NOTHING_ASKED.order,
     filter: take("find", decoded) ?? "",
     topic: take("topic", among(data.topics, "topic")),
   });

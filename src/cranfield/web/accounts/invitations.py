@@ -15,7 +15,7 @@ from cranfield.web.accounts.people import UserAccount, end_resets, folded, new_a
 from cranfield.web.accounts.roles import ROLES
 from cranfield.web.accounts.secrets import digest, new_word
 from cranfield.web.accounts.sessions import DAY
-from cranfield.web.store.tables import InvitationRow, MemberRow, ProjectRow, UserRow
+from cranfield.web.store.tables import DELETED, InvitationRow, MemberRow, ProjectRow, UserRow
 
 Kind = Literal["setup", "project", "reset"]
 GOOD_FOR = {"setup": 1, "project": 14, "reset": 2}  # days
@@ -29,6 +29,7 @@ class Invited:
     made_at: int
     project_id: int | None
     project: str | None
+    slug: str | None
     role: str | None
     user_id: int | None
     user: str | None
@@ -75,7 +76,7 @@ def invited(connection: Connection, now: int, word: str) -> Invited | None:
     """What a link is for; None of one that is used up, too old or wrong, or for an account that is disabled.
     The link for the first account is good for nothing as soon as there is one."""
     asked = (
-        select(InvitationRow, ProjectRow.title, UserRow.name)
+        select(InvitationRow, ProjectRow.title, ProjectRow.slug, UserRow.name)
         .outerjoin(ProjectRow, ProjectRow.id == InvitationRow.project_id)
         .outerjoin(UserRow, UserRow.id == InvitationRow.user_id)
         .where(InvitationRow.digest == digest(word), InvitationRow.until > now, InvitationRow.uses_left > 0)
@@ -89,6 +90,7 @@ def invited(connection: Connection, now: int, word: str) -> Invited | None:
         made_at=row.created_at,
         project_id=row.project_id,
         project=row.title,
+        slug=row.slug,
         role=row.role,
         user_id=row.user_id,
         user=row.name,
@@ -117,6 +119,7 @@ def accept(
         account = new_account(connection, now, name, stored, admin=purpose.kind == "setup")
     if purpose.kind == "setup":  # projects that were made before there was anybody, at the prompt
         nobodys = select(ProjectRow.id).where(~exists().where(MemberRow.project_id == ProjectRow.id))
+        nobodys = nobodys.where(ProjectRow.state != DELETED)
         for project in connection.execute(nobodys).scalars().all():
             join(connection, now, project, account, "owner")
     if purpose.project_id is not None:

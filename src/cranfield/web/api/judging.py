@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import Request
+from fastapi import Request, Response
 from pydantic import BaseModel, Field
 
 from cranfield.judging.events import Kind, Origin, Reason, View
@@ -10,7 +10,6 @@ from cranfield.web.accounts.roles import Permission
 from cranfield.web.judging.progress import topics_of
 from cranfield.web.judging.recording import NewJudgement
 from cranfield.web.judging.sitting import (
-    before_me,
     document_before_me,
     judged,
     leave,
@@ -22,10 +21,13 @@ from cranfield.web.judging.sitting import (
     topic_here,
 )
 from cranfield.web.queue.advice import topic_advice
+from cranfield.web.queue.handing_out import handed_out
 from cranfield.web.routes import Visiting, api_router, needs
 
 router = api_router()
 LARGEST = 2**53 - 1
+LOOK_AGAIN = 2  # seconds after which somebody who waits asks again, as the page does
+RETRY = "Seconds to wait before asking again; there when `waiting` is true."
 
 
 class SaidJudgement(BaseModel):
@@ -92,6 +94,15 @@ class Lease(BaseModel):
     pair: int
     document: str
     until: int
+
+
+class LeaseAnswer(BaseModel):
+    """The documents that are yours now. With none of them, `waiting` tells whether to ask again: it is true while the
+    method of the project learns from what was judged, so that more may come (the header Retry-After says in how many
+    seconds to ask); it is false when nothing is left for you in this topic, until somebody else judges or leaves."""
+
+    leases: list[Lease]
+    waiting: bool
 
 
 class LeaseRequest(BaseModel):
@@ -185,16 +196,23 @@ def advice(request: Request, visit: Visiting, topic: int) -> AdviceAnswer:
     return AdviceAnswer(**{**vars(found), "rules": [RuleAnswer(**vars(rule)) for rule in found.rules]})
 
 
-@router.post("/projects/{project}/topics/{topic}/leases")
+@router.post(
+    "/projects/{project}/topics/{topic}/leases",
+    responses={200: {"headers": {"Retry-After": {"description": RETRY, "schema": {"type": "integer"}}}}},
+)
 @needs(Permission.JUDGE)
-def lease_documents(request: Request, visit: Visiting, topic: int, wanted: LeaseRequest) -> list[Lease]:
-    """The next documents to judge; what is yours already comes first."""
+def lease_documents(
+    request: Request, response: Response, visit: Visiting, topic: int, wanted: LeaseRequest
+) -> LeaseAnswer:
+    """The next documents to judge; what you undid and what is yours already comes first. Where there is none, `waiting`
+    tells a method that is still learning from a topic that is finished."""
     with visit.store.reading() as connection:
         here = topic_here(connection, visit, topic)
-    rows = before_me(visit, here, wanted.count)
-    if len(rows) < wanted.count:
-        request.app.state.feeder.wake([topic], ran_out=True)
-    return [Lease(pair=row.pair, document=row.document, until=row.until) for row in rows]
+    given = handed_out(request.app.state.feeder, visit, here, wanted.count)
+    if given.waiting:
+        response.headers["retry-after"] = str(LOOK_AGAIN)
+    leases = [Lease(pair=row.pair, document=row.document, until=row.until) for row in given.leases]
+    return LeaseAnswer(leases=leases, waiting=given.waiting)
 
 
 @router.put("/projects/{project}/topics/{topic}/leases")

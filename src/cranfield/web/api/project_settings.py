@@ -13,7 +13,7 @@ from cranfield.web.accounts.roles import Permission
 from cranfield.web.api.projects import ProjectAnswer, UploadAnswer, project_answer, upload_answer
 from cranfield.web.projects.collections import PartKind
 from cranfield.web.projects.guidelines import guidelines, new_guidelines
-from cranfield.web.projects.making import change_options, change_title
+from cranfield.web.projects.making import change_ids, change_options, change_title
 from cranfield.web.projects.receiving import taken
 from cranfield.web.projects.scales import current_scale, new_scale, scale_version
 from cranfield.web.routes import Visiting, api_router, needs
@@ -22,11 +22,13 @@ router = api_router()
 
 
 class ProjectChange(BaseModel):
-    """What is to change; what is not said stays. Options that choose documents are fixed once somebody has judged."""
+    """What is to change; what is not said stays. Options that choose documents, and what runs call topics (`ids`:
+    given, position or number), are fixed once somebody has judged."""
 
     model_config = {"extra": "forbid"}
 
     title: str | None = None
+    ids: str | None = None
     options: dict[str, Any] = {}
 
 
@@ -56,11 +58,13 @@ class GuidelinesAnswer(BaseModel):
 @router.patch("/projects/{project}")
 @needs(Permission.OWN)
 def change(visit: Visiting, asked: ProjectChange) -> ProjectAnswer:
-    """Changes title and options."""
+    """Changes title, options and what runs call topics."""
     now, project, user = visit.store.clock(), visit.here.id, visit.person.id
     with visit.store.writing() as connection:
         if asked.options:
             change_options(connection, now, project, asked.options, user=user)
+        if asked.ids is not None:
+            change_ids(connection, now, project, asked.ids, user=user)
         if asked.title is not None:
             change_title(connection, now, project, asked.title, user=user)
     return project_answer(visit)

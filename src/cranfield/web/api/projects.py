@@ -12,12 +12,14 @@ from starlette.exceptions import HTTPException
 from cranfield.judging.scale import Scale
 from cranfield.web.accounts.roles import Permission
 from cranfield.web.admission import Visit
-from cranfield.web.projects.collections import ProjectSource, checked_collection, listed_collections
+from cranfield.web.projects.collections import ProjectSource, checked_collection, checked_ids, listed_collections
+from cranfield.web.projects.deleting import delete_project
 from cranfield.web.projects.guidelines import USUAL
 from cranfield.web.projects.making import NewProject, ask_for_preparation, create_project, remove_run, slug_of
 from cranfield.web.projects.options import ProjectOptions
 from cranfield.web.projects.overview import overview, runs_of
 from cranfield.web.projects.receiving import taken
+from cranfield.web.review.run_files import run_download
 from cranfield.web.routes import Visiting, api_router, needs
 from cranfield.web.store.tables import MemberRow, ProjectRow
 from cranfield.web.uploads.reading import CheckedUpload
@@ -36,13 +38,15 @@ class ProjectEntry(BaseModel):
 
 class ProjectRequest(BaseModel):
     """A new project. `collection` is one that the server lists; without it documents and topics are uploaded.
-    `options` are those of the settings page; what is not said is as usual."""
+    `ids` says what runs call its topics: given, position or number. `options` are those of the settings page; what is
+    not said is as usual."""
 
     model_config = {"extra": "forbid"}
 
     title: str
     slug: str = ""
     collection: str | None = None
+    ids: str = "given"
     options: dict[str, Any] = {}
     scale: dict[str, Any] | None = None
     guidelines: str = USUAL
@@ -75,6 +79,7 @@ class ProjectAnswer(BaseModel):
     progress: str | None
     next_step: str
     collection: str
+    ids: str
     options: dict[str, Any]
     findings: list[FindingAnswer]
     people: int
@@ -138,7 +143,7 @@ def make_project(request: Request, visit: Visiting, asked: ProjectRequest) -> Pr
         title=asked.title,
         slug=asked.slug or slug_of(asked.title),
         options=ProjectOptions.from_json(asked.options),
-        source=ProjectSource(collection=listed),
+        source=ProjectSource(collection=listed, ids=checked_ids(asked.ids)),
         scale=Scale.usual() if asked.scale is None else Scale.from_json(asked.scale),
         guidelines=asked.guidelines,
     )
@@ -156,7 +161,17 @@ def project(visit: Visiting) -> ProjectAnswer:
 
 def project_answer(visit: Visit) -> ProjectAnswer:
     with visit.store.reading() as connection:
-        return ProjectAnswer.model_validate(overview(connection, visit.here.id).to_json())
+        shown = overview(connection, visit.here.id, may_judge=visit.may(Permission.JUDGE))
+        return ProjectAnswer.model_validate(shown.to_json())
+
+
+@router.delete("/projects/{project}", status_code=204)
+@needs(Permission.OWN)
+def delete(visit: Visiting) -> Response:
+    """Deletes a project in which nobody has judged; judgements, and what they are in, are never deleted."""
+    with visit.store.writing() as connection:
+        delete_project(connection, visit.store.clock(), visit.here.id, user=visit.person.id)
+    return Response(status_code=204)
 
 
 @router.post("/projects/{project}/prepare", status_code=202)
@@ -183,6 +198,14 @@ def runs(visit: Visiting) -> list[RunAnswer]:
 async def upload_run(request: Request, file: str = "upload") -> UploadAnswer:
     """Adds a run: the body is the file, called `file`; the query may say name and format."""
     return upload_answer(await taken(request, request.state.visit, "run", file))
+
+
+@router.get("/projects/{project}/runs/{run}/file", response_class=Response)
+@needs(Permission.OWN)
+def run_file(request: Request, visit: Visiting, run: int) -> Response:
+    """A run, as TREC text."""
+    with visit.store.reading() as connection:
+        return run_download(connection, request.app.state.settings.folder, visit.here.id, run)
 
 
 @router.delete("/projects/{project}/runs/{run}", status_code=204)

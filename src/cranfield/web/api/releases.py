@@ -32,7 +32,7 @@ class LeftOutSystem(BaseModel):
 
 
 class SupportedMeasure(BaseModel):
-    """Whether the judgements support a measure."""
+    """Whether the judgements of a topic suffice for a measure; what all measures need besides is `still_needed`."""
 
     measure: str
     fits: bool
@@ -49,7 +49,8 @@ class UndecidedPair(BaseModel):
 
 
 class ReleasePreview(BaseModel):
-    """What a release would be now; `lacking` says why it can't be made, if so."""
+    """What a release would be now; `lacking` says why it can't be made, if so, `still_needed` what is needed before
+    systems are compared by any measure."""
 
     policy: ReleasePolicy
     pairs: int
@@ -60,6 +61,7 @@ class ReleasePreview(BaseModel):
     named: list[UndecidedPair]
     late: int
     findings: list[str]
+    still_needed: str
     measures: list[SupportedMeasure]
     reusable: str | None
     reasons: list[str]
@@ -91,7 +93,6 @@ def release_preview(request: Request, visit: Visiting, policy: ReleasePolicy = "
     found = preview(visit, request.app.state.settings.folder, policy)
     supported = found.support
     analysis = None if supported is None else supported.analysis
-    said = () if supported is None else (*supported.findings, *supported.description.findings)
     left_out = () if analysis is None else [run for out in analysis.left_out for run in out.runs]
     return ReleasePreview(
         policy=found.policy,
@@ -102,7 +103,8 @@ def release_preview(request: Request, visit: Visiting, policy: ReleasePolicy = "
         undecided=found.undecided,
         named=[UndecidedPair(pair=number, **pair._asdict()) for number, pair in found.named],
         late=len(found.late),
-        findings=[*found.notes, *map(str, said)],
+        findings=found.findings,
+        still_needed=found.still_needed,
         measures=[] if supported is None else [SupportedMeasure(**a._asdict()) for a in supported.description.advice],
         reusable=None if analysis is None else analysis.verdict.word,
         reasons=[] if analysis is None else list(analysis.verdict.reasons),
@@ -140,9 +142,10 @@ def sampled(request: Request, visit: Visiting, version: int) -> Response:
 
 
 @router.get("/projects/{project}/releases/{version}/provenance", response_class=Response)
-@needs(Permission.VIEW)
+@needs(Permission.ADJUDICATE)
 def provenance(request: Request, visit: Visiting, version: int) -> Response:
-    """How the judgements came about, pair by pair."""
+    """How the judgements came about, pair by pair, with who gave which grade, under pseudonyms: for those who may see
+    others' judgements. What of it tells no single opinion is in `summary` of the release."""
     return _file(request, visit, version, PROVENANCE)
 
 

@@ -2,8 +2,8 @@
 
 A lease keeps one place of a pair for one person. It ends with time, and then another may get the place; but its row
 stays for a day, so that a judgement that comes late is taken all the same, as an opinion more than was wanted, and
-never lost. Order: what was before them and is still theirs, calibration documents of the topic, now and then a
-document they judged before (blind), the queue, and at last what they put off.
+never lost. Order: what they undid, the last first; what was before them and is still theirs; calibration documents of
+the topic; now and then a document they judged before (blind); the queue; and at last what they put off.
 
 To build a statement costs far more than to run it: all are built once, with places for who asks, of what and when.
 """
@@ -83,13 +83,10 @@ class _Turn:
 _Found: TypeAlias = tuple[Row[*tuple[Any, ...]], bool]
 
 
-def lease(connection: Connection, now: int, asker: Asker, count: int = 2, *, new: int = 0) -> list[Leased]:
-    """The next pairs for somebody, at most `count`; fewer where fewer are left. However many they have before them,
-    `new` ones come besides: what they undid is the first of these."""
+def lease(connection: Connection, now: int, asker: Asker, count: int = 2) -> list[Leased]:
+    """The next pairs for somebody, at most `count`; fewer where fewer are left."""
     owner = connection.execute(_LOCK_TOPIC, {"topic": asker.topic}).one().owner_id
-    held = _kept(connection, now, asker)
-    count = max(count, len(held) + new) if new else count
-    kept = held[:count]
+    kept = _kept(connection, now, asker)[:count]
     until = now + asker.lease_ms
     if kept:
         own = {"user": asker.user, "end": until}
@@ -124,7 +121,8 @@ def renew(connection: Connection, now: int, user: int, pairs: Sequence[int], lea
 
 
 def _kept(connection: Connection, now: int, asker: Asker) -> list[_Found]:
-    """What was given to them before and is theirs still, or again: the first given first. Old rows go."""
+    """What was given to them before and is theirs still, or again: what they undid, then the first given first. Old
+    rows go."""
     connection.execute(_FORGET, {"user": asker.user, "old": now - DAY})
     rows = connection.execute(_KEPT, {"user": asker.user, "topic": asker.topic, "now": now})
     return [(row, row.repeat) for row in rows]

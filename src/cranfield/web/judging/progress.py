@@ -32,9 +32,13 @@ class TopicCounts:
 
 
 def question_of(fields: Sequence[Sequence[str]]) -> str:
-    """The short form of a question: its title, or the first field that says something."""
-    texts = {str(field[0]): str(field[1]) for field in fields}
-    return next((text for text in (texts.get("title", ""), *texts.values()) if text.strip()), "")
+    """The short form of a question, in one line: its title, or the first field that says something.
+
+    >>> question_of([["description", "Do ducks swim?"], ["title", "ducks\\nand geese"]])
+    'ducks and geese'
+    """
+    texts = {str(field[0]): " ".join(str(field[1]).split()) for field in fields}
+    return next((text for text in (texts.get("title", ""), *texts.values()) if text), "")
 
 
 def topics_of(connection: Connection, project: int, user: int, threshold: int) -> list[TopicCounts]:
@@ -60,6 +64,24 @@ def topics_of(connection: Connection, project: int, user: int, threshold: int) -
         )
         for row in connection.execute(asked)
     ]
+
+
+def next_topic(connection: Connection, project: int, user: int, after: str, *, owned: bool) -> str | None:
+    """The first topic after another, and then from the first on, in which one person finds something to judge."""
+    left = (
+        select(TopicRow.name, TopicRow.place)
+        .join(PairRow, PairRow.topic_id == TopicRow.id)
+        .where(TopicRow.project_id == project, TopicRow.name != after, PairRow.opinions < PairRow.wanted)
+        .where(~exists().where(OpinionRow.pair_id == PairRow.id, OpinionRow.user_id == user))
+        .distinct()
+    )
+    if owned:
+        left = left.where(or_(TopicRow.owner_id.is_(None), TopicRow.owner_id == user))
+    here = select(TopicRow.place).where(TopicRow.project_id == project, TopicRow.name == after)
+    place = connection.execute(here).scalar()
+    rows = connection.execute(left).all()
+    found = min(rows, key=lambda row: (place is not None and row.place < place, row.place), default=None)
+    return None if found is None else str(found.name)
 
 
 def _counts(connection: Connection, project: int) -> Mapping[int, tuple[int, int]]:

@@ -191,8 +191,8 @@ def _after(connection: Connection, now: int, pair: int, user: int, kind: Kind, *
     connection.execute(_NO_LONGER_LATER, mine)
     own = {"pair_id": pair, "user_id": user}
     if kind == "undo" and repeat not in opinions:
-        # It is before them again, and nobody else gets its place.
-        connection.execute(_NEW_LEASE, own | {"repeat": repeat, "until": now + UNDONE, "shown_at": now})
+        # It is before them again, sooner than all else that is, and nobody else gets its place.
+        connection.execute(_NEW_LEASE, own | {"repeat": repeat, "until": now + UNDONE, "shown_at": -now})
     if kind == "later":
         connection.execute(_NEW_LATER, own | {"at": now})
 

@@ -12,13 +12,14 @@ from functools import partial
 from sqlalchemy import Connection, bindparam, delete, insert, select
 from starlette.exceptions import HTTPException
 
-from cranfield.errors import CranfieldError
+from cranfield.errors import CranfieldError, shorten
 from cranfield.judging.scale import Scale
 from cranfield.judging.showing import ShownDocument, scan_pattern, shown
 from cranfield.web.admission import Visit
 from cranfield.web.judging.leasing import RECENT, Asker, Leased, give_back, lease, renew
 from cranfield.web.judging.progress import OwnProgress, own_progress
 from cranfield.web.judging.recording import NewJudgement, is_verdict, record
+from cranfield.web.judging.topic_addresses import named
 from cranfield.web.shelf import Shelf
 from cranfield.web.store.tables import EventRow, LeaseRow, PairRow, ScaleRow, ScanTermsRow, TopicRow
 
@@ -101,10 +102,28 @@ def topic_here(connection: Connection, visit: Visit, topic: int) -> TopicHere:
     return TopicHere(id=row.id, name=row.name, fields=fields, terms=tuple(row.words or ()))
 
 
+def topic_named(connection: Connection, visit: Visit, segment: str) -> TopicHere:
+    """The topic of the visitor's project that a segment of an address names, or 404 that says so."""
+    name = named(segment)
+    row = connection.execute(_NAMED, {"name": name, "project": visit.here.id}).first()
+    if row is None:
+        raise UnknownTopicError(name)
+    return topic_here(connection, visit, row.id)
+
+
+class UnknownTopicError(HTTPException):
+    """There is no such topic; a member of the project may know that."""
+
+    def __init__(self, name: str) -> None:
+        message = f"no topic of this project has the id '{shorten(name, 60)}': the page Judge lists its topics"
+        super().__init__(404, message)
+
+
 # Built once: they are run for every judgement.
 _SCALE = (
     select(ScaleRow.scale).where(ScaleRow.project_id == bindparam("project")).order_by(ScaleRow.version.desc()).limit(1)
 )
+_NAMED = select(TopicRow.id).where(TopicRow.name == bindparam("name"), TopicRow.project_id == bindparam("project"))
 _TOPIC = (
     select(TopicRow.id, TopicRow.name, TopicRow.fields, ScanTermsRow.words)
     .outerjoin(ScanTermsRow, (ScanTermsRow.topic_id == TopicRow.id) & (ScanTermsRow.user_id == bindparam("user")))
@@ -124,12 +143,6 @@ def asker_of(visit: Visit, topic: int) -> Asker:
     )
 
 
-def before_me(visit: Visit, topic: TopicHere, count: int = AHEAD) -> list[Leased]:
-    """The next pairs, leased."""
-    clock, asker = visit.store.clock, asker_of(visit, topic.id)
-    return visit.store.together(lambda connection: lease(connection, clock(), asker, count))
-
-
 def judged(visit: Visit, judgements: Sequence[NewJudgement]) -> JudgedAnswer:
     """Stores opinions, each in a transaction of its own: one that is refused takes no other with it. A verdict is none
     (`web/review/adjudication.py`): who may judge may not adjudicate."""
@@ -140,7 +153,7 @@ def judged(visit: Visit, judgements: Sequence[NewJudgement]) -> JudgedAnswer:
 
 
 def judged_and_next(
-    visit: Visit, topic: TopicHere, judgements: Sequence[NewJudgement], count: int, *, new: int = 0
+    visit: Visit, topic: TopicHere, judgements: Sequence[NewJudgement], count: int
 ) -> tuple[JudgedAnswer, list[Leased]]:
     """Stores opinions and leases the next pairs. The last opinion and the leases are one transaction, since a disk
     takes as long to make sure of one as of both."""
@@ -148,7 +161,7 @@ def judged_and_next(
 
     def last_and_next(connection: Connection) -> tuple[JudgedAnswer, list[Leased]]:
         last = _judged(visit, judgements[-1], connection) if judgements else JudgedAnswer()
-        return last, lease(connection, clock(), asker, count, new=new)
+        return last, lease(connection, clock(), asker, count)
 
     earlier = judged(visit, judgements[:-1])
     last, leases = visit.store.together(last_and_next)

@@ -22,6 +22,8 @@ from cranfield.web.store.audit import note
 from cranfield.web.templating import page
 
 router = page_router()
+# The same for a link that was never there: nobody learns which were, nor whose.
+NO_LINK = "this link is used up, too old or not whole: ask whoever sent it for a new one"
 Text = Annotated[str, Form(max_length=1000)]
 
 
@@ -75,19 +77,19 @@ def invitation_page(request: Request, visit: Visiting, word: str) -> Response:
     with visit.store.reading() as connection:
         purpose = invited(connection, visit.store.clock(), word)
     if purpose is None:
-        raise HTTPException(404)
+        raise HTTPException(404, NO_LINK)
     return page(request, "invite.html", purpose=purpose, message=None, name="")
 
 
 @router.post("/invite/{word}")
 @needs(Permission.ANYONE)
 def use_invitation(request: Request, visit: Visiting, word: str, name: Text = "", password: Text = "") -> Response:
-    """Uses a link, and signs the person in."""
+    """Uses a link, signs the person in, and leads to the project that it is for."""
     now = visit.store.clock()
     with visit.store.reading() as connection:
         purpose = invited(connection, now, word)
     if purpose is None:
-        raise HTTPException(404)
+        raise HTTPException(404, NO_LINK)
     try:
         joins = visit.account is not None and purpose.kind != "reset"
         chosen = purpose.user if purpose.kind == "reset" else "" if joins else checked_name(name)
@@ -99,7 +101,7 @@ def use_invitation(request: Request, visit: Visiting, word: str, name: Text = ""
             note(connection, now, f"invitation {purpose.kind}", user=account.id, project=purpose.project_id)
     except DataError as error:
         return page(request, "invite.html", status=400, purpose=purpose, message=str(error), name=name)
-    return with_session(request, visit, account.id, "/")
+    return with_session(request, visit, account.id, "/" if purpose.slug is None else f"/p/{purpose.slug}")
 
 
 @router.get("/account")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import uuid4
 
 from fastapi import Form, Request
@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from pydantic import Field
 from starlette.exceptions import HTTPException
 
-from cranfield.judging.events import REASONS, Reason
+from cranfield.judging.events import REASONS
 from cranfield.web.accounts.roles import Permission
 from cranfield.web.cleaning import FRAME_POLICY, cleaned_html
 from cranfield.web.judging.leasing import Leased
@@ -23,7 +23,6 @@ from cranfield.web.templating import page
 router = page_router()
 SHOWN = 200  # pairs of the queue on its page
 FAULTS = {
-    "reason": "Say why there is to be no grade.",
     "changed": "That was not stored: something was said of this document meanwhile. Look at it again.",
     "not-stored": "That was not stored: you may not decide this document, or it was decided otherwise meanwhile.",
 }
@@ -89,15 +88,12 @@ def decide_by_form(
     act: Annotated[str, Form(max_length=50)],
     key: Annotated[str, Form(max_length=100)],
     seen: Annotated[int, Form()] = 0,
-    reason: Annotated[Reason | None, Form()] = None,
     note: Annotated[str, Form(max_length=5000)] = "",
     undoes: Annotated[str, Form(max_length=100)] = "",
 ) -> Response:
     """Takes a verdict and goes on to the next document, or takes one back and stays there."""
     base = f"/p/{visit.here.slug}/adjudicate"
-    if act == "cannot" and reason is None:
-        return RedirectResponse(f"{base}/{pair}?fault=reason", 303)
-    said = _verdict(pair, act, key, reason, note, undoes)
+    said = _verdict(pair, act, key, note, undoes)
     try:
         decide(visit, said, seen or None)
     except HTTPException as error:
@@ -112,15 +108,18 @@ def decide_by_form(
     return RedirectResponse(base if following is None else f"{base}/{following}", 303)
 
 
-def _verdict(pair: int, act: str, key: str, reason: Reason | None, note: str, undoes: str) -> NewJudgement:
+def _verdict(pair: int, act: str, key: str, note: str, undoes: str) -> NewJudgement:
     if act == "undo":
         return NewJudgement(pair=pair, kind="undo", key=key, undoes=undoes, view="whole")
-    if act == "cannot":
-        return NewJudgement(pair=pair, kind="adjudicate", key=key, reason=reason, note=note, view="whole")
-    grade = act.removeprefix("grade:")
-    if grade == act or not grade.removeprefix("-").isdecimal():
-        raise HTTPException(400, "a form says grade:N, cannot or undo")
-    return NewJudgement(pair=pair, kind="adjudicate", key=key, grade=int(grade), note=note, view="whole")
+    kind, _, detail = act.partition(":")
+    said: dict[str, Any]
+    if kind == "cannot" and detail in REASONS:
+        said = {"reason": detail}
+    elif kind == "grade" and detail.removeprefix("-").isdecimal():
+        said = {"grade": int(detail)}
+    else:
+        raise HTTPException(400, "a form says grade:N, cannot:REASON or undo")
+    return NewJudgement(pair=pair, kind="adjudicate", key=key, note=note, view="whole", **said)
 
 
 @router.get("/p/{project}/adjudicate/{pair}/document")

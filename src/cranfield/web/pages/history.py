@@ -13,7 +13,8 @@ from starlette.exceptions import HTTPException
 from cranfield.web.accounts.roles import Permission
 from cranfield.web.judging.progress import topics_of
 from cranfield.web.judging.recording import NewJudgement
-from cranfield.web.judging.sitting import judged, scale_of, topic_here
+from cranfield.web.judging.sitting import judged, scale_of, topic_named
+from cranfield.web.judging.topic_addresses import in_address
 from cranfield.web.review.history import own_opinions
 from cranfield.web.routes import Visiting, needs, page_router
 from cranfield.web.templating import page
@@ -35,13 +36,13 @@ def my_topics(request: Request, visit: Visiting) -> Response:
 @router.get("/p/{project}/mine/{topic}")
 @needs(Permission.JUDGE)
 def my_opinions(
-    request: Request, visit: Visiting, topic: int, fault: Annotated[str, Field(max_length=50)] = ""
+    request: Request, visit: Visiting, topic: str, fault: Annotated[str, Field(max_length=50)] = ""
 ) -> Response:
     """The visitor's judgements of a topic."""
     with visit.store.reading() as connection:
-        here = topic_here(connection, visit, topic)
+        here = topic_named(connection, visit, topic)
         scale = scale_of(connection, visit.here.id)
-        opinions = own_opinions(connection, visit.here.id, visit.person.id, topic)
+        opinions = own_opinions(connection, visit.here.id, visit.person.id, here.id)
     labels = {grade.value: grade.label for grade in scale.grades}
     return page(
         request,
@@ -51,7 +52,7 @@ def my_opinions(
         labels=labels,
         opinions=[(opinion, uuid4().hex) for opinion in opinions],
         fault=FAULTS.get(fault, ""),
-        base=f"/p/{visit.here.slug}/mine/{topic}",
+        base=f"/p/{visit.here.slug}/mine/{in_address(here.name)}",
     )
 
 
@@ -60,7 +61,7 @@ def my_opinions(
 def change_opinion(
     request: Request,
     visit: Visiting,
-    topic: int,
+    topic: str,
     pair: Annotated[int, Form()],
     act: Annotated[str, Form(max_length=50)],
     key: Annotated[str, Form(max_length=100)],
@@ -69,9 +70,9 @@ def change_opinion(
 ) -> Response:
     """Grades a document anew, or takes the last judgement of it back."""
     with visit.store.reading() as connection:
-        topic_here(connection, visit, topic)
-        known = own_opinions(connection, visit.here.id, visit.person.id, topic)
-    base = f"/p/{visit.here.slug}/mine/{topic}"
+        here = topic_named(connection, visit, topic)
+        known = own_opinions(connection, visit.here.id, visit.person.id, here.id)
+    base = f"/p/{visit.here.slug}/mine/{in_address(here.name)}"
     if act == "undo":
         said = NewJudgement(pair=pair, kind="undo", undoes=undoes, key=key)
     elif act.startswith("grade:") and act.removeprefix("grade:").removeprefix("-").isdecimal():

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Form, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from cranfield.errors import CranfieldError
@@ -17,13 +18,14 @@ from cranfield.web.admission import Visit
 from cranfield.web.cleaning import guideline_html
 from cranfield.web.projects.collections import PARTS
 from cranfield.web.projects.guidelines import guideline_versions, guidelines, new_guidelines
-from cranfield.web.projects.making import change_options, change_title, has_begun
+from cranfield.web.projects.making import change_ids, change_options, change_title, has_begun
 from cranfield.web.projects.options import WORDS, method_choices, options_of_form, plan_text
 from cranfield.web.projects.overview import overview
 from cranfield.web.projects.receiving import taken
 from cranfield.web.projects.scales import current_scale, new_scale
 from cranfield.web.routes import Visiting, needs, page_router
 from cranfield.web.templating import page
+from cranfield.web.uploads.refusal import refused
 
 router = page_router()
 Long = Annotated[str, Form(max_length=400_000)]
@@ -63,6 +65,8 @@ def _changed(visit: Visit, form: Mapping[str, str]) -> str | None:
             if said.get("method", before.get("method")) != before.get("method"):  # what it was is not meant for another
                 said = {name: said[name] for name in said if name not in BY_METHOD or said[name] != before.get(name)}
             change_options(connection, now, project, said, user=user)
+            if "ids" in form:
+                change_ids(connection, now, project, form["ids"], user=user)
             if form.get("title", visit.here.title) != visit.here.title:
                 change_title(connection, now, project, form["title"], user=user)
     except CranfieldError as error:
@@ -138,7 +142,10 @@ async def upload_part(request: Request, kind: str) -> Response:
     visit = request.state.visit
     if kind not in PARTS:
         raise HTTPException(404)
-    await taken(request, visit, kind)
+    try:
+        await taken(request, visit, kind)
+    except CranfieldError as error:
+        return refused(error, await run_in_threadpool(shown_settings, request, visit, message=str(error)))
     return _answered(request, visit, None)
 
 
@@ -174,6 +181,7 @@ def shown_settings(
         message=message,
         project=project,
         title=(form or {}).get("title", project.title),
+        ids=(form or {}).get("ids", project.source.ids),
         options=options | {name: value for name, value in (form or {}).items() if name in options},
         owned=project.options.owned,
         begun=begun,

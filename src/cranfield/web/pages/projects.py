@@ -7,18 +7,30 @@ from typing import Annotated, Any
 from fastapi import Form, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import BaseModel
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from cranfield.errors import CranfieldError, DataError
 from cranfield.web.accounts.roles import Permission
-from cranfield.web.projects.collections import ProjectSource, checked_collection, listed_collections
+from cranfield.web.admission import Visit
+from cranfield.web.projects.collections import ProjectSource, checked_collection, checked_ids, listed_collections
+from cranfield.web.projects.deleting import delete_project, why_kept
 from cranfield.web.projects.guidelines import guidelines
-from cranfield.web.projects.making import NewProject, ask_for_preparation, create_project, remove_run, slug_of
+from cranfield.web.projects.making import (
+    NewProject,
+    ask_for_preparation,
+    create_project,
+    remove_run,
+    slug_of,
+    why_fixed,
+)
 from cranfield.web.projects.options import WORDS, ProjectOptions, method_choices, options_of_form
 from cranfield.web.projects.overview import overview, runs_of
 from cranfield.web.projects.receiving import taken
+from cranfield.web.review.run_files import run_download
 from cranfield.web.routes import Visiting, needs, page_router
 from cranfield.web.templating import page
+from cranfield.web.uploads.refusal import refused
 
 router = page_router()
 AT_FIRST = ("method", "depth", "budget", "wanted", "overlap")  # the options that a new project is asked for
@@ -37,6 +49,7 @@ class NewProjectForm(BaseModel):
     title: str = ""
     slug: str = ""
     collection: str = ""
+    ids: str = "given"
     method: str = ""
     depth: str = ""
     budget: str = ""
@@ -53,7 +66,8 @@ def new_project(request: Request, visit: Visiting, sent: Annotated[NewProjectFor
         listed = checked_collection(request.app.state.settings, sent.collection) if sent.collection else None
         options = ProjectOptions.from_json(_for_new(options_of_form(form)))
         slug = sent.slug.strip() or slug_of(sent.title)
-        new = NewProject(title=sent.title, slug=slug, options=options, source=ProjectSource(collection=listed))
+        source = ProjectSource(collection=listed, ids=checked_ids(sent.ids))
+        new = NewProject(title=sent.title, slug=slug, options=options, source=source)
         with visit.store.writing() as connection:
             create_project(connection, visit.store.clock(), new, owner=visit.person)
     except CranfieldError as error:
@@ -69,12 +83,13 @@ def _for_new(said: dict[str, Any]) -> dict[str, Any]:
 
 
 def _new_page(request: Request, *, said: dict[str, str], message: str | None, status: int = 200) -> Response:
-    usual = {name: str(value) for name, value in ProjectOptions().to_json().items() if value is not None}
+    options = {name: str(value) for name, value in ProjectOptions().to_json().items() if value is not None}
+    usual = {"title": "", "slug": "", "collection": "", "ids": "given"}
     return page(
         request,
         "project_new.html",
         status=status,
-        said={"title": "", "slug": "", "collection": "", **{name: usual.get(name, "") for name in AT_FIRST}, **said},
+        said={**usual, **{name: options.get(name, "") for name in AT_FIRST}, **said},
         message=message,
         words=WORDS,
         names=AT_FIRST,
@@ -88,7 +103,8 @@ def _new_page(request: Request, *, said: dict[str, str], message: str | None, st
 def project_page(request: Request, visit: Visiting) -> Response:
     """How a project is doing, for every member."""
     with visit.store.reading() as connection:
-        return page(request, "project.html", project=overview(connection, visit.here.id))
+        shown = overview(connection, visit.here.id, may_judge=visit.may(Permission.JUDGE))
+        return page(request, "project.html", project=shown)
 
 
 @router.get("/p/{project}/guidelines")
@@ -100,6 +116,23 @@ def guidelines_page(request: Request, visit: Visiting, version: int | None = Non
     if shown is None:
         raise HTTPException(404)
     return page(request, "guidelines.html", shown=shown)
+
+
+@router.get("/p/{project}/delete")
+@needs(Permission.OWN)
+def delete_page(request: Request, visit: Visiting) -> Response:
+    """Asks whether the project is to be deleted, or says why it cannot be."""
+    with visit.store.reading() as connection:
+        return page(request, "project_delete.html", kept=why_kept(connection, visit.here.id))
+
+
+@router.post("/p/{project}/delete")
+@needs(Permission.OWN)
+def delete(visit: Visiting) -> Response:
+    """Deletes the project."""
+    with visit.store.writing() as connection:
+        delete_project(connection, visit.store.clock(), visit.here.id, user=visit.person.id)
+    return RedirectResponse("/", 303)
 
 
 @router.post("/p/{project}/prepare")
@@ -116,9 +149,14 @@ def prepare(request: Request, visit: Visiting) -> Response:
 @needs(Permission.OWN)
 def runs_page(request: Request, visit: Visiting) -> Response:
     """The runs from which documents are chosen."""
+    return shown_runs(request, visit)
+
+
+def shown_runs(request: Request, visit: Visit, *, message: str | None = None) -> Response:
     with visit.store.reading() as connection:
         project, runs = overview(connection, visit.here.id), runs_of(connection, visit.here.id)
-    return page(request, "runs.html", project=project, runs=runs)
+        fixed = why_fixed(connection, visit.here.id)
+    return page(request, "runs.html", project=project, runs=runs, fixed=fixed, message=message)
 
 
 @router.post("/p/{project}/runs")
@@ -126,15 +164,29 @@ def runs_page(request: Request, visit: Visiting) -> Response:
 async def upload_run(request: Request) -> Response:
     """Adds a run: a form with a file, and perhaps a name."""
     visit = request.state.visit
-    await taken(request, visit, "run")
+    try:
+        await taken(request, visit, "run")
+    except CranfieldError as error:
+        return refused(error, await run_in_threadpool(shown_runs, request, visit, message=str(error)))
     return RedirectResponse(f"/p/{visit.here.slug}/runs", 303)
+
+
+@router.get("/p/{project}/runs/{run}/file")
+@needs(Permission.OWN)
+def run_file(request: Request, visit: Visiting, run: int) -> Response:
+    """A run, as TREC text."""
+    with visit.store.reading() as connection:
+        return run_download(connection, request.app.state.settings.folder, visit.here.id, run)
 
 
 @router.post("/p/{project}/runs/{run}/remove")
 @needs(Permission.OWN)
-def remove(visit: Visiting, run: int) -> Response:
+def remove(request: Request, visit: Visiting, run: int) -> Response:
     """Takes a run out."""
-    with visit.store.writing() as connection:
-        if not remove_run(connection, visit.store.clock(), visit.here.id, run, user=visit.person.id):
-            raise HTTPException(404)
+    try:
+        with visit.store.writing() as connection:
+            if not remove_run(connection, visit.store.clock(), visit.here.id, run, user=visit.person.id):
+                raise HTTPException(404)
+    except CranfieldError as error:
+        return refused(error, shown_runs(request, visit, message=str(error)))
     return RedirectResponse(f"/p/{visit.here.slug}/runs", 303)

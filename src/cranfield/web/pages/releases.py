@@ -73,9 +73,9 @@ def sampled_file(request: Request, visit: Visiting, version: int) -> Response:
 
 
 @router.get("/p/{project}/releases/{version}/provenance")
-@needs(Permission.VIEW)
+@needs(Permission.ADJUDICATE)
 def provenance_file(request: Request, visit: Visiting, version: int) -> Response:
-    """How the judgements came about."""
+    """How the judgements came about: who gave which grade, so for those alone who may see others' judgements."""
     return _file(request, visit, version, PROVENANCE)
 
 

@@ -67,6 +67,8 @@ def chosen_documents(given: Materials, options: ProjectOptions) -> ChosenDocumen
             ("missing-documents", f"{count} of the runs left out, which the collection lacks: {some([*missing])}")
         )
     calibration = {topic: _calibration(topic, documents[topic], given, options) for topic in given.topics}
+    if options.budget is not None:
+        documents = {topic: _within(options.budget, documents[topic], calibration[topic]) for topic in given.topics}
     return ChosenDocuments(documents=documents, calibration=calibration, sample=sample, findings=tuple(findings))
 
 
@@ -120,6 +122,12 @@ def _topics_told(given: Materials, answered: Sequence[str]) -> Iterator[Finding]
         yield "unanswered-topics", f"{plural(len(unanswered), 'topic')} that no run answers: {some(unanswered)}"
 
 
+def _within(budget: int, documents: Sequence[str], calibration: Sequence[str]) -> list[str]:
+    """As many of the documents as a budget has room for: those judged at the start count for it."""
+    others = [document for document in documents if document not in set(calibration)]
+    return others[: budget - len(calibration)]
+
+
 def _calibration(topic: str, documents: Sequence[str], given: Materials, options: ProjectOptions) -> list[str]:
     """The documents at the start of a topic: of those judged before, relevant and other ones in turn, as far as there
     are some; otherwise of those to be judged, by lot."""
@@ -136,7 +144,7 @@ def _calibration(topic: str, documents: Sequence[str], given: Materials, options
     chosen = (turns + [document for kind in drawn for document in kind[len(turns) // 2 :]])[: options.calibration]
     left = [document for document in documents if document not in set(chosen)]
     more = rng.permutation(len(left)).tolist()[: options.calibration - len(chosen)]
-    return chosen + [left[place] for place in more]
+    return (chosen + [left[place] for place in more])[: options.budget]
 
 
 def is_text(identity: str) -> bool:

@@ -17,11 +17,14 @@ from cranfield.errors import DataError, UsageError, either, shorten
 from cranfield.formats import stem
 from cranfield.quotation.text_sources import TextSource
 from cranfield.render.json_form import Json
+from cranfield.texts import Ids
+from cranfield.web.data_folder import BUILDING, FolderPart, part_of
 from cranfield.web.settings import ServerSettings
 from cranfield.web.shelf import Shelf
 
 PartKind = Literal["documents", "topics", "judgements"]
 PARTS: tuple[PartKind, ...] = get_args(PartKind)
+IDS: tuple[Ids, ...] = get_args(Ids)
 SUFFIX: Mapping[str, str] = {
     "documents": ".documents.jsonl",
     "topics": ".topics.jsonl",
@@ -42,7 +45,8 @@ class KeptPart:
 @dataclass(frozen=True, kw_only=True)
 class ProjectSource:
     """What a project is made from: a collection that the operator lists (by its name) or gave at the prompt (by its
-    place), and files, which replace the parts of the collection.
+    place), and files, which replace the parts of the collection. `ids` says what runs call its topics: what they are
+    given as, their positions, or their numbers.
 
     >>> ProjectSource.from_json(ProjectSource(collection="cacm").to_json()).collection
     'cacm'
@@ -51,16 +55,29 @@ class ProjectSource:
     collection: str | None = None
     place: str | None = None
     parts: Mapping[str, KeptPart] = field(default_factory=dict)
+    ids: Ids = "given"
 
     def to_json(self) -> dict[str, Json]:
         parts: dict[str, Json] = {kind: asdict(part) for kind, part in self.parts.items()}
-        return {"collection": self.collection, "place": self.place, "parts": parts}
+        return {"collection": self.collection, "place": self.place, "parts": parts, "ids": self.ids}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> ProjectSource:
         """What the database has; a project that was made by hand may have nothing."""
         parts = {kind: KeptPart(**part) for kind, part in data.get("parts", {}).items()}
-        return cls(collection=data.get("collection"), place=data.get("place"), parts=parts)
+        ids = checked_ids(data.get("ids", "given"))
+        return cls(collection=data.get("collection"), place=data.get("place"), parts=parts, ids=ids)
+
+
+def checked_ids(said: str) -> Ids:
+    """What topics are called, as somebody says it.
+
+    >>> checked_ids("position")
+    'position'
+    """
+    if said not in IDS:
+        raise DataError(f"topics are called {either(IDS)}, not '{shorten(said, 60)}'")
+    return said
 
 
 def listed_collections(settings: ServerSettings) -> dict[str, Path]:
@@ -97,7 +114,8 @@ class DataFiles:
 
     def kept(self, kind: str, digest: str) -> Path:
         """The file of an upload or a run."""
-        return self._below("runs" if kind == "run" else "uploads") / f"{_word(digest)}{SUFFIX[kind]}"
+        part = FolderPart.RUNS if kind == "run" else FolderPart.UPLOADS
+        return self._below(part) / f"{_word(digest)}{SUFFIX[kind]}"
 
     def keep(self, kind: str, path: str | os.PathLike[str], digest: str) -> Path:
         """Moves a file to its place; one that is there already is the same."""
@@ -114,7 +132,7 @@ class DataFiles:
 
     def incoming(self) -> Path:
         """Where uploads arrive."""
-        return self._below("incoming")
+        return self._below(FolderPart.INCOMING)
 
     def documents(self, digest: str) -> Path:
         """The document store of a collection."""
@@ -122,10 +140,10 @@ class DataFiles:
 
     def unfinished(self) -> Path:
         """A place for a document store that is being built."""
-        return self._below("collections") / f"{secrets.token_hex(8)}.building"
+        return self._below(FolderPart.COLLECTIONS) / f"{secrets.token_hex(8)}{BUILDING}"
 
-    def _below(self, name: str) -> Path:
-        made = self.folder / name
+    def _below(self, part: FolderPart) -> Path:
+        made = part_of(self.folder, part)
         made.mkdir(mode=0o700, parents=True, exist_ok=True)
         return made
 
@@ -148,6 +166,7 @@ def text_source(settings: ServerSettings, source: ProjectSource) -> TextSource:
         collection=collection,
         documents=(of_part["documents"],) if "documents" in of_part else (),
         topics=of_part.get("topics"),
+        ids=source.ids,
     )
 
 

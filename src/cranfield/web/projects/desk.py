@@ -14,14 +14,16 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, Request, build_opener
 
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from cranfield.errors import DataError, UsageError, shorten
 from cranfield.formats import read_run
 from cranfield.web.accounts.invitations import person
-from cranfield.web.projects.collections import DataFiles, KeptPart, PartKind, ProjectSource
+from cranfield.web.projects.collections import DataFiles, KeptPart, PartKind, ProjectSource, checked_ids
+from cranfield.web.projects.deleting import delete_project
 from cranfield.web.projects.making import (
     NewProject,
+    NewRun,
     add_part,
     add_run,
     ask_for_preparation,
@@ -34,13 +36,15 @@ from cranfield.web.projects.overview import overview
 from cranfield.web.serving import open_folder
 from cranfield.web.settings import ServerSettings, is_loopback
 from cranfield.web.store.engine import Store
-from cranfield.web.store.tables import ProjectRow
+from cranfield.web.store.tables import DELETED, ProjectRow
+from cranfield.web.uploads.advice import advice_for_uploads
 from cranfield.web.uploads.reading import checked_upload
 from cranfield.web.working import worker
 
 Answer = dict[str, Any]
 TIMEOUT = 600.0  # seconds for one answer: a file may be long
 TOKEN = "CRANFIELD_TOKEN"
+NOT_KEPT = "The project was not kept: mend that, and give the command again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +54,7 @@ class Wish:
     title: str
     slug: str = ""
     collection: str | None = None
+    ids: str = "given"
     options: Mapping[str, Any] = field(default_factory=dict)
     parts: Mapping[PartKind, str] = field(default_factory=dict)
     runs: tuple[str, ...] = ()
@@ -57,9 +62,11 @@ class Wish:
 
 
 class Desk(Protocol):
-    """Where projects are asked for."""
+    """Where projects are asked for. What cannot be prepared is not there afterwards: the same wish can be mended."""
 
     def create(self, wish: Wish, told: Callable[[str], None]) -> Answer: ...
+
+    def delete(self, slug: str) -> None: ...
 
     def projects(self) -> list[Answer]: ...
 
@@ -79,8 +86,9 @@ class FolderDesk:
         options, files = ProjectOptions.from_json(wish.options), DataFiles(self.settings.folder)
         with self._store() as store:
             parts = {kind: self._part(kind, path, files) for kind, path in wish.parts.items()}
-            runs = [kept_run(read_run(path), files) for path in wish.runs]
-            new = NewProject(title=wish.title, slug=slug, options=options, source=ProjectSource(place=place))
+            runs = [self._run(path, files) for path in wish.runs]
+            source = ProjectSource(place=place, ids=checked_ids(wish.ids))
+            new = NewProject(title=wish.title, slug=slug, options=options, source=source)
             with store.writing() as connection:
                 now, owner = store.clock(), None if wish.owner is None else person(connection, wish.owner)
                 if wish.owner is not None and owner is None:
@@ -93,8 +101,26 @@ class FolderDesk:
                 ask_for_preparation(connection, now, project, user=None)
             told(f"preparing {slug}")
             worker(self.settings, store).run_all()
-            with store.reading() as connection:
-                return overview(connection, project).to_json()
+            with store.writing() as connection:
+                answer = overview(connection, project).to_json()
+                if answer["state"] != "ready":
+                    delete_project(connection, store.clock(), project, user=None)
+            try:
+                return _prepared(answer)
+            except DataError as error:
+                raise error.with_more([NOT_KEPT]) from None
+
+    def delete(self, slug: str) -> None:
+        """Deletes a project in which nobody has judged."""
+        self._there()
+        with self._store() as store, store.writing() as connection:
+            delete_project(connection, store.clock(), self._number(connection, slug), user=None)
+
+    def _run(self, path: str, files: DataFiles) -> NewRun:
+        try:
+            return kept_run(read_run(path), files)
+        except DataError as error:
+            raise _refusal(advice_for_uploads(error)) from None
 
     def _part(self, kind: PartKind, path: str, files: DataFiles) -> KeptPart:
         checked = checked_upload(path, kind=kind, name=PurePath(path).name, folder=files.incoming())
@@ -105,17 +131,22 @@ class FolderDesk:
         """Every project of the folder."""
         self._there()
         with self._store() as store, store.reading() as connection:
-            rows = connection.execute(select(ProjectRow.slug, ProjectRow.title, ProjectRow.state)).all()
+            asked = select(ProjectRow.slug, ProjectRow.title, ProjectRow.state).where(ProjectRow.state != DELETED)
+            rows = connection.execute(asked).all()
         return [{"slug": row.slug, "title": row.title, "state": row.state} for row in sorted(rows)]
 
     def project(self, slug: str) -> Answer:
         """One project of the folder."""
         self._there()
         with self._store() as store, store.reading() as connection:
-            number = connection.execute(select(ProjectRow.id).where(ProjectRow.slug == slug)).scalar()
-            if number is None:
-                raise DataError(f"there is no project '{shorten(slug)}' in {self.settings.folder}")
-            return overview(connection, number).to_json()
+            return overview(connection, self._number(connection, slug)).to_json()
+
+    def _number(self, connection: Connection, slug: str) -> int:
+        named = select(ProjectRow.id).where(ProjectRow.slug == slug, ProjectRow.state != DELETED)
+        number = connection.execute(named).scalar()
+        if number is None:
+            raise DataError(f"there is no project '{shorten(slug)}' in {self.settings.folder}")
+        return number
 
     def _there(self) -> None:
         """A folder is made by the first project, not by looking for one."""
@@ -148,8 +179,20 @@ class ServerDesk:
         """Makes a project, sends its files, and waits until the server has prepared it."""
         if wish.owner is not None:
             raise UsageError("--owner is for a folder: on a server whoever the token is of owns the project")
-        asked = {"title": wish.title, "slug": wish.slug, "collection": wish.collection, "options": dict(wish.options)}
+        asked: Answer = {"title": wish.title, "slug": wish.slug, "collection": wish.collection, "ids": wish.ids}
+        asked["options"] = dict(wish.options)
         slug = quote(self._asked("POST", "/projects", json.dumps(asked).encode())["slug"])
+        try:
+            return _prepared(self._filled(slug, wish, told))
+        except DataError as error:
+            try:
+                self.delete(slug)
+            except DataError as other:
+                raise error.with_more([f"The project {slug} is still there: {other.message}"]) from None
+            raise error.with_more([NOT_KEPT]) from None
+
+    def _filled(self, slug: str, wish: Wish, told: Callable[[str], None]) -> Answer:
+        """Sends the files of a project, and waits until it is ready or has failed."""
         for kind, path in wish.parts.items():
             told(f"sending {path}")
             self._asked("PUT", f"/projects/{slug}/parts/{kind}?{_named(path)}", _content(path))
@@ -162,6 +205,10 @@ class ServerDesk:
             time.sleep(0.2)
             answer = self._asked("GET", f"/projects/{slug}")
         return answer
+
+    def delete(self, slug: str) -> None:
+        """Deletes a project in which nobody has judged."""
+        self._asked("DELETE", f"/projects/{quote(slug, safe='')}")
 
     def projects(self) -> list[Answer]:
         """The projects that the token's owner is a member of."""
@@ -180,12 +227,25 @@ class ServerDesk:
         request = Request(self.address + path, data, headers, method=method)
         try:
             with build_opener(_NoRedirects).open(request, timeout=TIMEOUT) as response:
-                return json.load(response)
+                return None if response.status == 204 else json.load(response)
         except HTTPError as error:
-            raise DataError(_told(error), source=self.address.removesuffix("/api/v1")) from None
+            raise _refusal(_told(error), source=self.address.removesuffix("/api/v1")) from None
         except (URLError, OSError, ValueError) as error:
             reason = getattr(error, "reason", error)
             raise DataError(f"does not answer as a server does: {reason}", source=self.address) from None
+
+
+def _prepared(answer: Answer) -> Answer:
+    """A project that is ready; an error with the reason of one that could not be prepared."""
+    if answer["state"] != "ready":
+        raise _refusal(f"the project {answer['slug']} could not be prepared: {answer['reason']}")
+    return answer
+
+
+def _refusal(text: str, source: str | None = None) -> DataError:
+    """An error of a text that has lines already."""
+    told, *more = (line.strip() for line in text.split("\n"))
+    return DataError(told, source=source, remedy="\n    ".join(more) or None)
 
 
 class _NoRedirects(HTTPRedirectHandler):

@@ -23,7 +23,7 @@ from cranfield.tables import Run
 from cranfield.texts.writing import write_run
 from cranfield.web.accounts.invitations import join
 from cranfield.web.accounts.people import UserAccount
-from cranfield.web.projects.collections import PARTS, DataFiles, KeptPart, ProjectSource
+from cranfield.web.projects.collections import PARTS, DataFiles, KeptPart, ProjectSource, checked_ids
 from cranfield.web.projects.guidelines import USUAL, new_guidelines
 from cranfield.web.projects.jobs import enqueue
 from cranfield.web.projects.options import ProjectOptions
@@ -130,6 +130,16 @@ def change_options(
     return after
 
 
+def change_ids(connection: Connection, now: int, project: int, said: str, *, user: int | None) -> None:
+    """Says what runs call the topics; if that is new, the project is a draft again."""
+    ids = checked_ids(said)
+    if ids == ProjectSource.from_json(_locked(connection, project).source).ids:
+        return
+    source = replace(ProjectSource.from_json(_open(connection, project).source), ids=ids)
+    connection.execute(update(ProjectRow).where(ProjectRow.id == project).values(source=source.to_json()))
+    note(connection, now, "topic ids", user=user, project=project, ids=ids)
+
+
 def add_part(connection: Connection, now: int, project: int, kind: str, part: KeptPart, *, user: int | None) -> None:
     """Takes an uploaded file for the documents, the topics or the judgements that are known."""
     assert kind in PARTS
@@ -216,6 +226,14 @@ def has_begun(connection: Connection, project: int) -> bool:
     return bool(connection.execute(select(exists().where(EventRow.project_id == project))).scalar())
 
 
+def why_fixed(connection: Connection, project: int) -> str | None:
+    """Why what a project is made from cannot change now; None if it can."""
+    if has_begun(connection, project):
+        return "documents of this project have been judged: what it is made from stays as it is"
+    state = connection.execute(select(ProjectRow.state).where(ProjectRow.id == project)).scalar_one()
+    return "the project is being prepared: wait until that is done" if state == "preparing" else None
+
+
 def empty(connection: Connection, project: int) -> None:
     """Takes everything out of the queue of a project in which nobody has judged."""
     topics = select(TopicRow.id).where(TopicRow.project_id == project)
@@ -234,10 +252,9 @@ def _locked(connection: Connection, project: int) -> Any:
 def _open(connection: Connection, project: int) -> Any:
     """The project, if what it is made from may change; if it was ready it is a draft again."""
     row = _locked(connection, project)
-    if row.state == "preparing":
-        raise DataError("the project is being prepared: wait until that is done")
-    if has_begun(connection, project):
-        raise DataError("documents of this project have been judged: what it is made from stays as it is")
+    fixed = why_fixed(connection, project)
+    if fixed is not None:
+        raise DataError(fixed)
     if row.state == "ready":
         empty(connection, project)
         connection.execute(update(ProjectRow).where(ProjectRow.id == project).values(state="draft"))

@@ -102,6 +102,11 @@ class ProjectOptions:
         return find_name(self.method) == CAL
 
     @property
+    def pool_depth(self) -> int | None:
+        """How far down every run was pooled; None where a method says by other means what is judged."""
+        return self.depth if self.kind == "order" and self.plan is None and self.budget is None else None
+
+    @property
     def adaptive(self) -> bool:
         """Whether what is asked next depends on what was judged."""
         return self.kind == "adaptive"
@@ -180,7 +185,10 @@ WORDS: Mapping[str, OptionWords] = {
         label="Method", help="How documents are chosen: a method of cranfield pool, with its parameters."
     ),
     "depth": OptionWords(label="Depth", help="How far down each run counts."),
-    "budget": OptionWords(label="Budget", help="The most documents a topic; empty for all that the method chooses."),
+    "budget": OptionWords(
+        label="Budget",
+        help="The most documents a topic, however often each is judged; empty for all that the method chooses.",
+    ),
     "strata": OptionWords(
         label="Strata", help="For stratified sampling: depth:share, as in 10:1,100:10%. Empty for just these."
     ),

@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import Connection, case, func, select
 
 from cranfield.render.json_form import Json
+from cranfield.web.judging.progress import question_of
 from cranfield.web.projects.collections import ProjectSource, shown_source
 from cranfield.web.projects.jobs import latest
 from cranfield.web.projects.making import PREPARE
@@ -57,11 +58,13 @@ class ProjectOverview:
     topics: tuple[TopicCount, ...]
     people: int
     runs: int
+    may_judge: bool = True  # whoever looks at it
 
     def to_json(self) -> dict[str, Json]:
         """What the API and `cranfield project show` tell of it."""
         names = ("slug", "title", "state", "reason", "progress", "next_step", "collection", "people", "runs")
-        counted = {name: getattr(self, name) for name in (*names, "documents", "finished")}
+        counted: dict[str, Json] = {name: getattr(self, name) for name in (*names, "documents", "finished")}
+        counted["ids"] = self.source.ids
         topics: list[Json] = [
             {"name": topic.name, "title": topic.title, "documents": topic.documents, "finished": topic.finished}
             for topic in self.topics
@@ -94,11 +97,11 @@ class ProjectOverview:
             return "The owner mends what is said above, and has it prepared again."
         if self.documents == self.finished and not self.options.adaptive:
             return "Every document has the opinions wanted: look at the agreement, and release the judgements."
-        return "Judge."
+        return "Judge." if self.may_judge else "Its assessors judge."
 
 
-def overview(connection: Connection, project: int) -> ProjectOverview:
-    """A project as its members see it."""
+def overview(connection: Connection, project: int, *, may_judge: bool = True) -> ProjectOverview:
+    """A project as its members see it; a viewer is not told to judge."""
     row = connection.execute(select(ProjectRow).where(ProjectRow.id == project)).one()
     job = latest(connection, project, PREPARE) if row.state == "preparing" else None
     source = ProjectSource.from_json(row.source)
@@ -115,6 +118,7 @@ def overview(connection: Connection, project: int) -> ProjectOverview:
         topics=topics_of(connection, project),
         people=_people(connection, project),
         runs=_count(connection, RunRow, project),
+        may_judge=may_judge,
     )
 
 
@@ -138,23 +142,13 @@ def topics_of(connection: Connection, project: int) -> tuple[TopicCount, ...]:
     return tuple(
         TopicCount(
             name=row.name,
-            title=title_of(row.fields),
+            title=question_of(row.fields),
             documents=int(row.documents or 0),
             finished=int(row.finished or 0),
             owner_id=row.owner_id,
         )
         for row in connection.execute(counted)
     )
-
-
-def title_of(fields: list[Any]) -> str:
-    """What a topic is called in a list: its title, or the first field it has.
-
-    >>> title_of([["description", "Do ducks swim?"], ["title", "ducks"]]), title_of([["question", "Why?"]])
-    ('ducks', 'Why?')
-    """
-    named = dict(fields)
-    return str(named.get("title") or next(iter(named.values()), ""))
 
 
 def runs_of(connection: Connection, project: int) -> tuple[ProjectRun, ...]:

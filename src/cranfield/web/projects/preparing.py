@@ -34,7 +34,8 @@ from cranfield.web.store.tables import PairRow, ProjectRow, RunRow, TopicRow
 
 ROWS = 10_000  # of one statement
 POSITIONS = (
-    'Write ids = "position" into the TOML file of the collection, or upload the topics under the ids of the runs.'
+    "Say that the runs call topics by their positions: --ids position at the prompt, 'What runs call topics' in the "
+    "settings of a project."
 )
 LONGEST_FIELD = 100_000  # characters of a topic's field
 
@@ -185,7 +186,8 @@ class Preparation:
         for path, name in ((place, plan.source.collection or "the collection"), (str(self.settings.folder), "…")):
             if path:
                 text = text.replace(path, name)
-        return DataError(text)
+        told, *more = text.split("\n    ")
+        return DataError(told, remedy="\n    ".join(more) or None)
 
 
 def _textless(topics: Topics, asked: Mapping[str, object]) -> Iterator[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -20,6 +20,8 @@ from cranfield.web.queue.methods import pooled_files
 from cranfield.web.queue.proposing import SAMPLE
 from cranfield.web.shelf import Shelf
 from cranfield.web.store.tables import RunRow
+
+STRATA = "the documents of this topic were drawn from strata: that sample is not used for this rule"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,10 +58,15 @@ def topic_advice(visit: Visit, shelf: Shelf, folder: Path, topic: int) -> TopicA
 
 
 def rules_for(known: AskedTopic, options: ProjectOptions, documents: int) -> tuple[StopRule, ...]:
-    """What each rule says of a topic. `documents` are all that could be asked for."""
+    """What each rule says of a topic. `documents` are all that could be asked for. A sample that was drawn counts, even
+    if none is drawn any more; that of a stratified pool is another, of which the rule says so."""
     asked = [bool(pair.relevant) for pair in known.pairs if pair.source != SAMPLE and pair.relevant is not None]
-    estimate = _estimate(known, asked, documents) if options.sample else None
-    return stop_rules(asked, documents, estimate=estimate, budget=options.budget)
+    drawn = bool(options.sample) or any(pair.source == SAMPLE for pair in known.pairs)
+    estimate = _estimate(known, asked, documents) if drawn else None
+    rules = stop_rules(asked, documents, estimate=estimate, budget=options.budget)
+    if options.kind != "sample":
+        return rules
+    return tuple(replace(rule, says=STRATA) if rule.rule == "sample" else rule for rule in rules)
 
 
 def _estimate(known: AskedTopic, asked: list[bool], documents: int) -> RecallEstimate:

@@ -12,7 +12,9 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import Protocol
 
 from sqlalchemy import Connection, bindparam, delete, exists, func, insert, select, union_all, update
@@ -47,7 +49,8 @@ class Feeder:
         self.store, self.proposals = store, proposals
         self._woken: dict[int, None] = {}
         self._short: set[int] = set()  # of the woken, those in which nothing is left to judge
-        self._exhausted: set[int] = set()
+        self._judged: Counter[int] = Counter()  # how often something was judged in each topic
+        self._learned: dict[int, int] = {}  # and how many of these its queue follows from
         self._change = threading.Condition()
         self._stopping = False
         self._busy = False
@@ -69,9 +72,10 @@ class Feeder:
 
     def wake(self, topics: Iterable[int], *, ran_out: bool = False) -> None:
         """Something was judged in these topics; or they ran out, and then they come before others."""
+        topics = list(topics)
         with self._change:
             self._woken.update(dict.fromkeys(topics))
-            self._short.update(topics if ran_out else ())
+            (self._short if ran_out else self._judged).update(topics)
             self._change.notify_all()
 
     def make_ready(self) -> None:
@@ -85,9 +89,11 @@ class Feeder:
         with self._change:
             return self._change.wait_for(lambda: not (self._woken or self._busy or self._unready), seconds)
 
-    def expects(self, topic: int) -> bool:
-        """Whether more may come in a topic that has nothing to ask just now."""
-        return topic not in self._exhausted
+    def has_learned(self, topic: int) -> bool:
+        """Whether the queue of a topic follows from all that was judged in it: who finds nothing in it then will find
+        nothing until somebody judges."""
+        with self._change:
+            return self._learned.get(topic) == self._judged[topic]
 
     def _run(self) -> None:
         while True:
@@ -130,6 +136,8 @@ class Feeder:
 
     def feed(self, topic: int) -> int:
         """Learns anew and changes what a topic asks next; how many pairs wait then."""
+        with self._change:
+            judged = self._judged[topic]
         with self.store.reading() as connection:
             project = _project(connection, topic)
             if project is None or not project.options.adaptive:
@@ -139,7 +147,8 @@ class Feeder:
             active = connection.execute(_AT_WORK, {"topic": topic, "now": now}).scalar_one()
         proposed = self.proposals.proposed(project, known, active)
         count = self.store.together(lambda connection: _change_queue(connection, known, proposed, project.options))
-        (self._exhausted.discard if count else self._exhausted.add)(topic)
+        with self._change:
+            self._learned[topic] = judged
         return count
 
 
@@ -159,26 +168,33 @@ def _change_queue(
     connection: Connection, known: AskedTopic, proposed: Sequence[tuple[str, str]], options: ProjectOptions
 ) -> int:
     """Puts what is proposed in the place of what nobody has seen. What was given to somebody while the method was
-    thinking stays, as does what is the same; how many pairs wait afterwards."""
+    thinking stays, as does what is the same, and counts for the budget, of which the method did not know; how many
+    pairs wait afterwards."""
     here = {"topic": known.id}
     connection.execute(_LOCK_TOPIC, here)
     rows = {row.document: row for row in connection.execute(_PAIRS, here)}
     seen = {*connection.execute(_SEEN, here).scalars()}
     idle = {document for document, row in rows.items() if row.source in (LEARNER, SAMPLE) and row.id not in seen}
-    gone = idle - {document for document, _ in proposed}
-    if gone:
-        connection.execute(_TAKE_BACK, [{"pair": rows[document].id} for document in gone])
     place = 1 + max((row.place for row in rows.values()), default=-1)
     batch = 1 + max((row.batch for row in rows.values()), default=-1)
-    moved, taken, fresh = [], [], []
+    room = inf if options.budget is None else options.budget - (len(rows) - len(idle))
+    moved: list[Mapping[str, object]] = []
+    fresh: list[Mapping[str, object]] = []
+    taken, gone = [], set(idle)
     for offset, (document, source) in enumerate(proposed):
-        if document in idle:
+        if document in rows and document not in idle:
+            if rows[document].source == SAMPLE and source == LEARNER:
+                taken.append({"pair": rows[document].id, "new_source": LEARNER})
+        elif len(moved) + len(fresh) >= room:
+            continue
+        elif document in idle:
+            gone.remove(document)
             new = {"new_place": place + offset, "new_batch": batch, "new_source": source}
             moved.append({"pair": rows[document].id, **new})
-        elif document not in rows:
+        else:
             fresh.append(_row(known, document, source, place + offset, batch, options))
-        elif rows[document].source == SAMPLE and source == LEARNER:
-            taken.append({"pair": rows[document].id, "new_source": LEARNER})
+    if gone:
+        connection.execute(_TAKE_BACK, [{"pair": rows[document].id} for document in gone])
     for statement, values in ((_MOVE, moved), (_TAKE_OVER, taken), (_ASK, fresh)):
         if values:
             connection.execute(statement, values)

@@ -12,6 +12,8 @@ from pathlib import Path
 
 from starlette.exceptions import HTTPException
 
+from cranfield.web.data_folder import MAKING, FolderPart, part_of
+
 log = logging.getLogger("cranfield.web")
 QRELS, PROVENANCE, EVENTS, SAMPLED = "qrels.txt", "provenance.json", "events.jsonl", "sampled.txt"
 
@@ -27,12 +29,12 @@ def digest_of(content: bytes) -> str:
 
 def folder_of(data: Path, slug: str) -> Path:
     """Where the versions of a project are."""
-    return data / "releases" / slug
+    return part_of(data, FolderPart.RELEASES) / slug
 
 
 def written(folder: Path, files: Mapping[str, bytes]) -> Path:
     """Writes files into a new folder that has no number yet; on the disk when this returns."""
-    place = folder / f"{secrets.token_hex(8)}.making"
+    place = folder / f"{secrets.token_hex(8)}{MAKING}"
     place.mkdir(mode=0o700, parents=True)
     for name, content in files.items():
         descriptor = os.open(place / name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o400)

@@ -17,6 +17,7 @@ from sqlalchemy import Connection, insert, select
 from starlette.exceptions import HTTPException
 
 from cranfield.errors import CranfieldError
+from cranfield.evaluation.findings import gathered
 from cranfield.judging.events import Event
 from cranfield.judging.releasing import (
     WHYS,
@@ -29,6 +30,7 @@ from cranfield.judging.releasing import (
 )
 from cranfield.web.admission import Visit
 from cranfield.web.judging.stored_events import told_events
+from cranfield.web.projects.options import ProjectOptions
 from cranfield.web.review.adjudication import LateOpinion, late_opinions
 from cranfield.web.review.release_files import (
     EVENTS,
@@ -47,6 +49,9 @@ from cranfield.web.review.snapshot import Snapshot, moment_of, taken
 from cranfield.web.store.audit import note
 from cranfield.web.store.tables import MemberRow, ProjectRow, ReleaseRow
 
+# A measure is not supported while these are in doubt, by the code of the finding.
+STILL_NEEDED = {"few-topics": "more topics", "judged-depth": "more of what the runs retrieve judged"}
+NO_DEPTH = "give it (--depth)"  # advice for the prompt: a project knows its depth, or its method has none
 NAMED = 100  # pairs without a grade that a page names
 POLICY_WORDS: dict[ReleasePolicy, str] = {
     "majority": "what more than half of the assessors say; no grade where there is no such",
@@ -87,6 +92,22 @@ class Preview:
     notes: tuple[str, ...]
     lacking: str
 
+    @property
+    def findings(self) -> list[str]:
+        """All that is to be known of the judgements, once each; what holds for several runs is said once."""
+        if self.support is None:
+            return list(self.notes)
+        analysis = self.support.analysis
+        found = [*self.support.description.findings, *self.support.findings, *(analysis.warnings if analysis else ())]
+        return [*self.notes, *(str(finding) for finding in gathered(found) if NO_DEPTH not in finding.message)]
+
+    @property
+    def still_needed(self) -> str:
+        """What every measure still needs, whatever the judgements would suffice for; nothing if all is there."""
+        found = () if self.support is None else self.support.description.findings
+        doubtful = {finding.code for finding in found if finding.doubtful}
+        return " and ".join(words for code, words in STILL_NEEDED.items() if code in doubtful)
+
 
 def preview(visit: Visit, folder: Path, policy: ReleasePolicy) -> Preview:
     """What is missing, and what the judgements would support."""
@@ -95,7 +116,8 @@ def preview(visit: Visit, folder: Path, policy: ReleasePolicy) -> Preview:
         late = late_opinions(connection, visit.here.id)
     release = _released(snapshot, policy, ())
     whys = Counter(pair.why for pair in release.undecided)
-    made, notes, lacking = _supported(snapshot, release, folder)
+    options = ProjectOptions.from_json(visit.here.settings)
+    made, notes, lacking = _supported(snapshot, release, folder, options.pool_depth)
     return Preview(
         policy=policy,
         pairs=len(snapshot.pairs),
@@ -111,7 +133,9 @@ def preview(visit: Visit, folder: Path, policy: ReleasePolicy) -> Preview:
     )
 
 
-def _supported(snapshot: Snapshot, release: ReleasedJudgements, folder: Path) -> tuple[Support | None, list[str], str]:
+def _supported(
+    snapshot: Snapshot, release: ReleasedJudgements, folder: Path, depth: int | None
+) -> tuple[Support | None, list[str], str]:
     """What the judgements are good for, what is to be said besides, and why they can't be released, if so."""
     try:
         release.content  # noqa: B018 - what can't be written can't be released
@@ -125,8 +149,10 @@ def _supported(snapshot: Snapshot, release: ReleasedJudgements, folder: Path) ->
             release.prels  # noqa: B018 - the same for the file with chances
         except CranfieldError as error:
             notes.append(f"There will be no file with chances: {error}")
+    if depth is not None and runs:  # no run is pooled deeper than it goes
+        depth = min(depth, max(int(run.table.counts().max()) for run in runs.values()))
     try:
-        return support(release, dict(runs) if runs else None), notes, ""
+        return support(release, dict(runs) if runs else None, depth=depth), notes, ""
     except CranfieldError as error:  # nothing relevant, say: no measure can be used, and the file is right all the same
         return None, [*notes, f"What these judgements support can't be told: {error}"], ""
 

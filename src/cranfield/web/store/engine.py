@@ -184,8 +184,9 @@ def _only_process(folder: Path) -> int:
     except OSError:
         os.close(lock)
         raise UsageError(
-            f"another process uses '{folder}': a folder with SQLite is for one at a time; stop the other, or ask the "
-            "running server (cranfield project … --server URL)"
+            f"another process uses '{folder}': a folder with SQLite is for one at a time; stop the other first, as a "
+            "server is stopped by Ctrl-C or SIGTERM (projects are made and shown while it runs: cranfield project … "
+            "--server URL)"
         ) from None
     return lock
 

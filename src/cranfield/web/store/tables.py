@@ -87,9 +87,13 @@ class InvitationRow(StoredTable):
     __table_args__ = (CheckConstraint("uses_left >= 0", name="uses_left"),)
 
 
+DELETED = "deleted"  # the state of a project that is gone
+
+
 class ProjectRow(StoredTable):
     """A collection, topics, runs and people who judge. `settings` say how the queue is filled and how often a pair is
-    judged (`projects/options.py`); `state` is draft, preparing, ready or failed, with the reason.
+    judged (`projects/options.py`); `state` is draft, preparing, ready or failed, with the reason, or deleted: then
+    nothing but this row is left, for the log of who did what (`projects/deleting.py`).
 
     `source` says what it is made from (`projects/sources.py`), `collection` is the digest of its documents once they
     are stored, `findings` what was found while it was prepared.
@@ -209,7 +213,8 @@ class PairRow(StoredTable):
 
 
 class LeaseRow(StoredTable):
-    """A pair that an assessor has before them; nobody else gets its slot until it ends."""
+    """A pair that an assessor has before them; nobody else gets its slot until it ends. `shown_at` puts them in order:
+    when it was given, or less than any time where it was undone, so that it comes first."""
 
     __tablename__ = "lease"
     pair_id: Mapped[int] = mapped_column(ForeignKey("pair.id"), primary_key=True)

@@ -24,6 +24,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, cast
 
 from cranfield.errors import CranfieldError
+from cranfield.web.uploads.advice import advice_for_uploads
 from cranfield.web.uploads.refusal import STATUS, UploadError
 
 if TYPE_CHECKING:
@@ -264,7 +265,7 @@ def _refusal(error: BaseException, limits: ChildLimits) -> dict[str, str]:
     if isinstance(error, UploadError):
         return {"refused": error.code, "text": str(error)}
     if isinstance(error, CranfieldError):
-        return {"refused": "contents", "text": str(error).replace(os.getcwd() + os.sep, "")}
+        return {"refused": "contents", "text": advice_for_uploads(error).replace(os.getcwd() + os.sep, "")}
     import traceback
 
     traceback.print_exception(error)

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+from typing import TYPE_CHECKING
+
 from cranfield.errors import CranfieldError
+
+if TYPE_CHECKING:
+    from fastapi.responses import Response
+
+log = logging.getLogger("cranfield.web")
 
 # Every way in which an upload can fail, and the status of HTTP that says so.
 STATUS = {
@@ -46,3 +54,15 @@ class UploadError(CranfieldError):
     def headers(self) -> dict[str, str]:
         """What the answer must have: without it, a server goes on reading what nobody wants."""
         return {"connection": "close"} if self.code in UNREAD else {}
+
+
+def refused(error: CranfieldError, response: Response) -> Response:
+    """The answer to a request that an error ended, with the status and headers of the error; what is for the log goes
+    there."""
+    response.status_code = 400
+    if isinstance(error, UploadError):
+        if error.detail:
+            log.warning("an upload was refused (%s): %s", error.code, error.detail)
+        response.status_code = error.status
+        response.headers.update(error.headers)
+    return response

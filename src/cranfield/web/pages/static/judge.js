@@ -1,5 +1,5 @@
 // One key grades and goes on. Judgements wait in a list until the server has them, so that a dropped connection loses none.
-import { listen, one, toDocument, turnFold } from "./keys.js";
+import { listen, one, tell, toDocument, turnFold } from "./keys.js";
 
 const { base, who } = document.body.dataset;
 const place = one("#document"), form = one("#judge"), undo = one("#undo"), lastOnes = one("#last");
@@ -54,8 +54,6 @@ function suggestRest() {
 }
 
 // ---- what is shown
-function tell(text) { one("#status").textContent = text; }
-
 function complain(text) {
   const line = one("#refused");
   line.hidden = !text;
@@ -66,13 +64,15 @@ function showUnsent(reason) {
   const badge = one("#unsent");
   if (reason !== undefined) badge.dataset.reason = reason;
   badge.hidden = unsent.length === 0 || !badge.dataset.reason;
-  badge.textContent = `${unsent.length} unsent: ${badge.dataset.reason} They are kept in this tab and sent again.`;
+  badge.textContent = badge.hidden ? "" : `${unsent.length} unsent: ${badge.dataset.reason} ${unsent.length === 1 ? "It is" : "They are"} kept in this tab and sent again.`;
 }
 
 function show(card) {
   if (current) before = current;
+  one("#undone")?.remove();
   current = card ?? null;
   form.hidden = one("#whole").hidden = !card;
+  one("#onward").hidden = Boolean(card) || unsent.length > 0 || sending || waiting;
   if (card) {
     place.innerHTML = card.html; // made by the server's template, which escapes every text of others
     form.elements.pair.value = card.pair;
@@ -209,10 +209,10 @@ async function send() {
   sending = true;
   const out = unsent.slice(0, BATCH);
   const have = [current, ...queue].filter(Boolean).map((card) => card.pair);
-  const want = Math.min(5, Math.max(2, have.length) + (wanted === null ? 0 : 1));
+  const want = Math.min(5, Math.max(2, have.length));
   let answer;
   try {
-    answer = await ask(`${base}/judgements`, { judgements: out, have: have.slice(0, 20), want, back: wanted !== null });
+    answer = await ask(`${base}/judgements`, { judgements: out, have: have.slice(0, 20), want });
     if (answer.status === 401) {
       signedOut = true; // what is unsent waits in this tab
       location.assign(`/login?next=${encodeURIComponent(location.pathname)}`);
@@ -305,10 +305,9 @@ function press(button) {
   else judge("cannot", "can't tell", { reason: value });
 }
 
-listen(press, tell, {
+listen(press, {
   u: () => takeBack(said[0]),
   U: () => { if (!lastOnes.hidden) turnFold(lastOnes, "ol button"); },
-  x: () => { if (current) { turnFold(one("#cannot"), "button"); tell("Choose why you can't tell: by its digit, or by arrows and Enter."); } },
   q: () => one("#leave").requestSubmit(),
   " ": () => { if (current) turn(); },
 });

@@ -20,10 +20,21 @@ function note() {
   field.focus();
 }
 
+export function tell(text) { one("#status").textContent = text; }
+
+// Why there is no grade: x, and then a digit.
+function reasons() {
+  const fold = one("#cannot");
+  if (!fold || fold.closest("[hidden]")) return;
+  turnFold(fold, "button");
+  tell(fold.open ? "Choose why: by its digit, or by arrows and Enter." : "");
+}
+
 // A key that a button shows (data-key) goes to `press` with the button; `acts` has the others, beside those of every page.
-export function listen(press, tell, acts) {
+export function listen(press, acts) {
   const all = {
     n: note,
+    x: reasons,
     h: () => tell(document.body.classList.toggle("unmarked") ? "Marks off." : "Marks on."),
     "?": () => turnFold(one("#keys"), "summary"),
     ...acts,
