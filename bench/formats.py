@@ -113,6 +113,7 @@ FORMS: dict[str, Callable[[Path, Path], None]] = {
     "quoted.csv": line_by_line(CSV_HEAD, '"{0}","{2}",{3},{4},"{5}"\n'),
     "columns.parquet": as_parquet,
 }
+MADE_OF = {"lines.jsonl.gz": "lines.jsonl", "shuffled.parquet": "shuffled.run"}  # forms of forms
 
 
 def write(folder: Path, rows: int, names: list[str]) -> None:
@@ -125,10 +126,9 @@ def write(folder: Path, rows: int, names: list[str]) -> None:
         "qrels": lambda target: shell(f'head -n {rows // 1000} "$1" > "$2"')(DATA / shape / "qrels", target),
     }
     made |= {name: partial(make, folder / "plain.run") for name, make in FORMS.items()}
-    if "lines.jsonl.gz" in names:
-        made["lines.jsonl.gz"] = lambda target: shell('gzip -c "$1" > "$2"')(folder / "lines.jsonl", target)
-        names = ["lines.jsonl", *names]
-    for name in dict.fromkeys(["plain.run", "qrels", *names]):
+    made["lines.jsonl.gz"] = partial(shell('gzip -c "$1" > "$2"'), folder / MADE_OF["lines.jsonl.gz"])
+    made["shuffled.parquet"] = partial(as_parquet, folder / MADE_OF["shuffled.parquet"])
+    for name in dict.fromkeys(["plain.run", "qrels", *(MADE_OF[name] for name in names if name in MADE_OF), *names]):
         if not (folder / name).exists():
             unfinished = folder / f"{name}.unfinished"
             made[name](unfinished)
@@ -176,6 +176,7 @@ def contenders(folder: Path) -> list[Contender]:
         evaluated(f"zstd, {PARTS} frames", "frames.run.zst"),
         alone("zstd -qdc", "one.run.zst"),
         evaluated("Parquet", "columns.parquet"),
+        evaluated("Parquet, shuffled", "shuffled.parquet"),
         evaluated("JSON lines", "lines.jsonl"),
         evaluated("JSON lines, gzip", "lines.jsonl.gz"),
         evaluated("CSV", "plain.csv"),

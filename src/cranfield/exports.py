@@ -8,6 +8,7 @@ from __future__ import annotations
 TYPE_CHECKING = False  # as typing has it, which takes a while to load
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from types import ModuleType
     from typing import Any
 
 
@@ -23,7 +24,6 @@ def exported(package: str, public: Mapping[str, str]) -> tuple[Callable[[str], A
 
     def get(name: str) -> Any:
         from importlib import import_module
-        from importlib.util import find_spec
 
         if name in places and name not in loaded:
             value = getattr(import_module(f"{package}.{places[name]}"), name)
@@ -34,11 +34,49 @@ def exported(package: str, public: Mapping[str, str]) -> tuple[Callable[[str], A
             loaded.setdefault(name, value)
         if name in loaded:
             return loaded[name]
-        if name.startswith("_") or find_spec(f"{package}.{name}") is None:
+        module = None if name.startswith("_") else module_of(package, name)
+        if module is None:
             raise AttributeError(f"module '{package}' has no attribute '{name}'")
-        return import_module(f"{package}.{name}")
+        return module
 
     def names() -> list[str]:
         return sorted(places)
 
     return get, names
+
+
+def module_of(package: str, name: str) -> ModuleType | None:
+    """A module of a package, loaded; nothing where there is none of that name.
+
+    >>> module_of("cranfield", "policy"), module_of("cranfield", "police")  # doctest: +ELLIPSIS
+    (<module 'cranfield.policy' from ...>, None)
+    """
+    from importlib import import_module
+
+    try:
+        return import_module(f"{package}.{name}")
+    except ModuleNotFoundError as error:
+        if error.name != f"{package}.{name}":  # one that it needs
+            raise
+        return None
+
+
+class Late:
+    """Functions of a module that few commands call, by their names: it is loaded when the first of them is called.
+
+    >>> policy = Late("cranfield.policy")
+    >>> policy.Policy(depth=10).depth
+    10
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        def called(*arguments: Any, **named: Any) -> Any:
+            from importlib import import_module
+
+            return getattr(import_module(self._module), name)(*arguments, **named)
+
+        called.__name__ = called.__qualname__ = name
+        return called

@@ -461,13 +461,14 @@ def joined(run: Run, qrels: Qrels, ties: str, *, pooled: Pool | None = None, thr
     A run that was judged as it was read has no rows to be judged otherwise: other judgements or ties are refused.
     """
     try:
-        offsets, rank, judgement, tie_first, tie_size, retrieved = _core.join(
+        offsets, rank, row, tie_first, tie_size, retrieved = _core.join(
             run.table, qrels.table, ties == "file", thread_count(threads)
         )
     except UsageError as error:
         raise UsageError(f"{run.name}: {error}") from None
     pooled = pooled or pool(qrels)
-    row = judgement + np.repeat(pooled.offsets[:-1], np.diff(offsets))
+    if len(tie_size) < len(rank):  # nothing is tied
+        tie_first, tie_size = rank, np.broadcast_to(np.int64(1), rank.shape)
     return Judged(pooled, offsets, rank, row, pooled.grades[row], tie_first, tie_size, retrieved, retrieved > 0)
 
 

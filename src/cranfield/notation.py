@@ -61,6 +61,9 @@ def parse(text: str) -> Written:
     >>> parse("nDCG(gain=exp)").given, parse("nDCG(dcg=exp-log2)").given
     ((('gain', 'exp'),), (('dcg', 'exp-log2'),))
     """
+    name, has_at, rank = text.partition("@")
+    if name.isidentifier() and (not has_at or _is_plain_whole(rank)):  # most are: they need no parser, which must load
+        return Written(name, at=int(rank) if has_at else None, has_at=bool(has_at))
     head = re.match(_HEAD, text)
     if head is None:
         raise NotationError(f"'{shorten(text)}' is not written as name(parameter=value)", "form")
@@ -85,6 +88,10 @@ def parse(text: str) -> Written:
         raise NotationError(message, "several" if several else "form")
     values = tuple((keyword.arg or "**", _read_parameter(keyword, code, text)) for keyword in keywords)
     return Written(head[0], values, None if at is None else _read(at, code, text), at is not None)
+
+
+def _is_plain_whole(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 10 and text[0] != "0"
 
 
 def _read_parameter(keyword: ast.keyword, code: str, text: str) -> Value:
@@ -130,7 +137,7 @@ def reference(text: str) -> tuple[str, str] | None:
     >>> reference("mine.measures:Half@10"), reference("nDCG(gain={1: 3})@10")
     (('mine.measures', 'Half'), None)
     """
-    match = re.match(_REFERENCE, text)
+    match = re.match(_REFERENCE, text) if ":" in text else None
     return (match[1], match[2]) if match else None
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from cranfield.notation import Value
 
-_WHOLE = re.compile(r"[+-]?[0-9]+")
-_DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_WHOLE = r"[+-]?[0-9]+"
+_DECIMAL = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 LARGEST = 2**63 - 1  # what the core and NumPy hold
 
 
@@ -29,7 +29,7 @@ def whole(text: str) -> int | None:
     >>> whole("10"), whole("1_0"), whole("１０"), whole("1" * 30)
     (10, None, None, None)
     """
-    if not _WHOLE.fullmatch(text) or len(text) > 20:
+    if not re.fullmatch(_WHOLE, text) or len(text) > 20:
         return None
     number = int(text)
     return number if abs(number) <= LARGEST else None
@@ -41,7 +41,7 @@ def decimal(text: str) -> float | None:
     >>> decimal("0.5"), decimal("1e3"), decimal("0_1.5"), decimal("nan"), decimal("1e999")
     (0.5, 1000.0, None, None, None)
     """
-    if not _DECIMAL.fullmatch(text):
+    if not re.fullmatch(_DECIMAL, text):
         return None
     number = float(text)
     return number if isfinite(number) else None
@@ -53,7 +53,7 @@ def literal(node: ast.expr, text: str) -> Value:
         value = part.value if isinstance(part, ast.Constant) else None
         if isinstance(value, int | float | complex) and not isinstance(value, bool):
             written = ast.get_source_segment(text, part) or ""
-            if not _DECIMAL.fullmatch(written):
+            if not re.fullmatch(_DECIMAL, written):
                 raise NotPlainError(f"'{written}' is not a number: digits are 0 to 9, with nothing between them")
     literal_value: Value = ast.literal_eval(node)
     return literal_value

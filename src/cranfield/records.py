@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NoReturn, Self, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
@@ -55,22 +54,84 @@ class Record:
         return type(self)(**{name: getattr(self, name) for name in self._fields} | changes)
 
 
+class _LateSignature:
+    """What `inspect` is told of a class, made when it asks."""
+
+    def __init__(self, of: Callable[[type], Signature]) -> None:
+        self.of = of
+
+    def __get__(self, instance: object, owner: type) -> Signature:
+        return self.of(owner)
+
+
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple
 else:
+    from collections import _tuplegetter
 
     class _MakesNamedTuples(type):
         def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> type:
             if not bases:
                 return super().__new__(cls, name, bases, body)
-            hints = body.get("__annotations__", {})
-            defaults = [body[field] for field in hints if field in body]
-            made = namedtuple(name, hints, defaults=defaults, module=body["__module__"])
-            made.__annotations__ = made.__new__.__annotations__ = hints
-            for own, value in body.items():
-                if own not in hints and own not in ("__annotations__", "__module__"):
-                    setattr(made, own, value)
+            fields = body.get("__annotations__", {})
+            places = {field: _tuplegetter(place, "") for place, field in enumerate(fields)}
+            names = tuple(fields)
+            known = {
+                "__doc__": f"{name}({', '.join(names)})",
+                "__slots__": (),
+                "__match_args__": names,
+                "_fields": names,
+                "_field_defaults": {field: body[field] for field in names if field in body},
+            }
+            return type(name, (_NamedTuple,), known | body | places)
+
+    def _signature_of_tuple(owner: type) -> Signature:
+        from inspect import signature
+
+        made = signature(_maker(owner))
+        return made.replace(parameters=list(made.parameters.values())[1:])
+
+    class _NamedTuple(tuple):
+        """What all named tuples have. The function that makes those of a class is compiled when the first is made: most
+        classes of a command never have any, and compiling took longer than reading a run.
+        """
+
+        __slots__ = ()
+        __signature__ = _LateSignature(_signature_of_tuple)
+
+        def __new__(cls, /, *values: Any, **named: Any) -> Self:
+            return _maker(cls)(cls, *values, **named)
+
+        @classmethod
+        def _make(cls, values: Iterable[Any]) -> Self:
+            made = tuple.__new__(cls, values)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
             return made
+
+        def _replace(self, /, **changes: Any) -> Self:
+            return type(self)(**{**self._asdict(), **changes})
+
+        def _asdict(self) -> dict[str, Any]:
+            return dict(zip(self._fields, self, strict=True))
+
+        def __repr__(self) -> str:
+            fields = ", ".join(f"{field}={value!r}" for field, value in self._asdict().items())
+            return f"{type(self).__name__}({fields})"
+
+        def __getnewargs__(self) -> tuple[Any, ...]:
+            return tuple(self)
+
+    def _maker(cls: type) -> Any:
+        """`__new__` of a class of named tuples, compiled if it is not yet."""
+        owner = next(kind for kind in cls.__mro__ if "_fields" in vars(kind))
+        if "__new__" not in vars(owner):
+            fields = "".join(f"{field}, " for field in owner._fields)
+            made = eval(f"lambda _cls, {fields}: _make(_cls, ({fields}))", {"_make": tuple.__new__, "__builtins__": {}})
+            made.__name__, made.__qualname__ = "__new__", f"{owner.__name__}.__new__"
+            made.__defaults__, made.__annotations__ = tuple(owner._field_defaults.values()), owner.__annotations__
+            owner.__new__ = staticmethod(made)
+        return owner.__new__
 
     class NamedTuple(metaclass=_MakesNamedTuples):
         """That of `typing`, but one that does not compile the types of its fields.
@@ -156,13 +217,6 @@ class _Factory:
 _FACTORY: Final = _Factory()
 
 
-class _LateSignature:
-    """What `inspect` is told of a class, made when it asks."""
-
-    def __get__(self, instance: object, owner: type) -> Signature:
-        return _signature(owner)
-
-
 def _refuse_change(self: Any, name: str, *value: Any) -> NoReturn:
     raise dataclasses.FrozenInstanceError(f"cannot {'assign to' if value else 'delete'} field {name!r}")
 
@@ -209,7 +263,7 @@ else:
             own = set(vars(owner))
             dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(owner)
             owner._fields_of_record = _Fields.of(owner)
-            methods = {"__init__": _initialise, "__signature__": _LateSignature()}
+            methods = {"__init__": _initialise, "__signature__": _LateSignature(_signature)}
             methods |= {"__repr__": _shown} if repr else {}
             methods |= {"__eq__": _equal, "__hash__": _hash if frozen else None} if eq else {}
             methods |= {"__setattr__": _refuse_change, "__delattr__": _refuse_change} if frozen else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import io
 import json
@@ -83,7 +84,9 @@ def by_arrow(value: Run | Qrels) -> Run | Qrels:
 WAYS = {f"pickle {protocol}": by_pickle(protocol) for protocol in range(2, 6)}
 WAYS |= {"out of band": out_of_band, "Arrow": by_arrow}
 
-an_id = st.binary(min_size=1, max_size=20).filter(lambda raw: not set(raw) & set(b" \t\r\n\0") and raw[:1] != b"#")
+an_id = st.binary(min_size=1, max_size=20).filter(
+    lambda raw: not set(raw) & set(b" \t\r\n\0") and not raw.startswith((b"#", codecs.BOM_UTF8))
+)
 a_score = st.sampled_from([b"0", b"-0.0", b"1.5", b"2", b"0.1", b"-7e-3", b"1e300", b"5e-324", b"inf", b"-inf"])
 
 

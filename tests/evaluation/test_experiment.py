@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import cranfield
@@ -358,3 +359,26 @@ class TestEvaluateOfAnExperiment:
     def test_without_an_experiment_runs_and_measures_are_needed(self, given: tuple[Any, ...], told: str) -> None:
         with pytest.raises(UsageError, match=f"evaluate needs {told}"):
             cranfield.evaluate({"1": {"a": 1}}, *given)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_many_runs_are_judged_as_each_alone(threads: int) -> None:
+    """Of many runs judgements are indexed once; of one run, topic by topic. Some runs have ties, some have none."""
+    rng = np.random.default_rng(5)
+    topics = [str(topic) for topic in range(40)]
+    sizes = dict(zip(topics, rng.integers(1, 300, len(topics)).tolist(), strict=True))
+    qrels = {topic: {f"d{d}": int(rng.integers(-1, 4)) for d in range(size)} for topic, size in sizes.items()}
+    qrels["0"]["d0"] = 1
+
+    def ranked(levels: int) -> dict[str, dict[str, float]]:
+        picked = {topic: rng.permutation(2 * size)[: size + 1].tolist() for topic, size in sizes.items()}
+        return {t: {f"d{d}": float(rng.integers(levels)) for d in docs} for t, docs in picked.items() if t != "7"}
+
+    runs = {"tied": ranked(4), "hardly": ranked(1000), "not": ranked(10**15), "short": {"0": {"d0": 1.0}}}
+    measures = ["AP", "nDCG", "RR", "P@5", "NumRelRet", "Bpref"]
+    for ties in ("docid", "file", "expected", "worst"):
+        policy, reading = Policy(ties=ties), Reading(threads=threads)
+        together = Experiment(qrels, runs, policy, reading).evaluate(measures)
+        for number, name in enumerate(together.runs):
+            alone = Experiment(qrels, {name: runs[name]}, policy, reading, rows=False).evaluate(measures)
+            assert alone.scores[0].tolist() == together.scores[number].tolist()

@@ -1,4 +1,4 @@
-"""What `records.dataclass` makes is a dataclass of the standard library in all that its users meet."""
+"""What `records` makes are dataclasses and named tuples of the standard library in all that their users meet."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import dataclasses
 import inspect
 import pickle
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import pytest
 
 from cranfield import Policy, Reading, records
-from cranfield.evaluation.experiment import Experiment
+from cranfield.evaluation.experiment import Experiment, Input
 from cranfield.tables import Qrels
 
 Decorator = Callable[..., Any]
@@ -121,3 +121,73 @@ def test_it_travels(record: Any) -> None:
 def test_what_is_derived_has_the_fields_of_both() -> None:
     assert list(inspect.signature(Qrels).parameters) == ["table", "origin", "columns", "groups"]
     assert "_memory" not in inspect.signature(Experiment).parameters
+
+
+def pair(kind: Any) -> Any:
+    """A class of named tuples with all that ours have."""
+
+    class Pair(kind):  # type: ignore[misc]
+        """A pair."""
+
+        one: int
+        other: str = "x"
+
+        @property
+        def both(self) -> str:
+            return f"{self.one}{self.other}"
+
+        @classmethod
+        def of(cls, text: str) -> Any:
+            return cls(len(text), other=text)
+
+    return Pair
+
+
+MADE: list[Callable[[Any], Any]] = [
+    lambda kind: kind(1),
+    lambda kind: kind(one=1, other="y"),
+    lambda kind: kind(1, other="y")._replace(one=2),
+    lambda kind: kind._make([3, "z"]),
+    lambda kind: kind.of("abc").both,
+    lambda kind: kind(1)._asdict(),
+    lambda kind: kind(1) == (1, "x"),
+    lambda kind: copy.copy(kind(5)),
+    lambda kind: copy.deepcopy(kind(5)),
+    lambda kind: type("More", (kind,), {})(7)._replace(other="w"),
+    lambda kind: (kind._fields, kind._field_defaults, kind.__match_args__, kind.__doc__),
+    lambda kind: [(one.name, one.kind, one.default) for one in inspect.signature(kind).parameters.values()],
+    lambda kind: hash(kind(1)),
+    lambda kind: kind(),
+    lambda kind: kind(1, "y", 2),
+    lambda kind: kind(1, one=1),
+    lambda kind: kind(1, third=1),
+    lambda kind: kind._make([1]),
+    lambda kind: kind(1)._replace(third=1),
+    lambda kind: setattr(kind(1), "one", 2),
+    lambda kind: setattr(kind(1), "third", 2),
+]
+
+
+@pytest.mark.parametrize("number", range(len(MADE)))
+@pytest.mark.parametrize("first", [False, True])
+def test_a_named_tuple_is_as_one_of_the_standard_library(number: int, first: bool) -> None:
+    """Whether or not it is the first that is made of its class: then what makes it is compiled."""
+
+    def told(kind: Any) -> str:
+        if not first:
+            kind(0)
+        try:
+            return repr(MADE[number](kind))
+        except (TypeError, ValueError, AttributeError) as error:
+            refusal = (
+                type(error) if "third" in str(error) else error
+            )  # of fields that there are not it says more or less
+            return repr(refusal).replace("ValueError", "TypeError")  # as `_replace` raises from 3.13 on
+
+    assert told(pair(records.NamedTuple)) == told(pair(NamedTuple))
+
+
+def test_a_named_tuple_travels() -> None:
+    shape = Input("a", None, None, 3, 1)
+    assert pickle.loads(pickle.dumps(shape)) == shape
+    assert type(pickle.loads(pickle.dumps(shape))) is Input

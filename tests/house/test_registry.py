@@ -272,6 +272,22 @@ def test_words_need_no_quotes() -> None:
         METHODS.find("rrf(k=many)")
 
 
+@pytest.mark.parametrize("name", ["AP", "nDCG", "lambda", "None", "é", "_"])
+@pytest.mark.parametrize("at", ["", "@1", "@10", "@999999999", "@1000000000", "@0", "@0.5"])
+def test_a_name_alone_is_read_as_one_with_brackets(name: str, at: str) -> None:
+    """What has no brackets is read without the parser."""
+    assert parse(name + at) == parse(f"{name}(){at}")
+
+
+@pytest.mark.parametrize("at", ["@007", "@1_0", "@１０", "@", "@x", "@1@2"])
+def test_a_rank_that_is_none_is_refused_without_brackets_too(at: str) -> None:
+    with pytest.raises(UsageError) as bare:
+        parse(f"P{at}")
+    with pytest.raises(UsageError) as bracketed:
+        parse(f"P(){at}")
+    assert str(bare.value) == str(bracketed.value).replace("P()", "P")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -150,9 +150,12 @@ class LazyGroup(click.Group):
             parameter.type = plain_numbers(parameter.type)
             if name != "trec_eval":  # which has names and groups of its own
                 with_measures(parameter)
-        if name != "trec_eval":  # which takes the last, as trec_eval does
-            command = with_single_values(command)
+        if name != "trec_eval":  # which takes the last, as trec_eval does, and has a -h of its own
+            command = with_help(with_single_values(command))
         return with_quiet(command)
+
+    def get_help_option(self, context: click.Context) -> click.Option:
+        return HELP
 
 
 def _of_family(context: click.Context, words: list[str]) -> tuple[str, list[str]]:
@@ -169,6 +172,39 @@ def _of_family(context: click.Context, words: list[str]) -> tuple[str, list[str]
         context.fail(f"Which one? There is {', '.join(family)}.")
     name = " ".join(words[:2])
     return name, [name, *words[2:]]
+
+
+def _show_help(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        click.echo(context.get_help(), color=context.color)
+        context.exit()
+
+
+def _show_version(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        click.echo(f"cranfield {__version__}", color=context.color)
+        context.exit()
+
+
+# Those of click look for translations of their words, and load what that takes.
+HELP = click.Option(
+    ["wants_help", "-h", "--help"],
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    help="Show this message and exit.",
+    callback=_show_help,
+)
+
+
+def with_help(command: click.Command) -> click.Command:
+    """The command with our --help."""
+
+    def get_help_option(context: click.Context) -> click.Option:
+        return HELP
+
+    vars(command)["get_help_option"] = get_help_option
+    return command
 
 
 def with_quiet(command: click.Command) -> click.Command:
@@ -216,7 +252,14 @@ def plain_numbers(kind: click.ParamType[Any]) -> click.ParamType[Any]:
 
 @click.group(cls=LazyGroup, context_settings=SETTINGS)
 @click.option("--quiet", is_flag=True, help=QUIET)
-@click.version_option(__version__, message="cranfield %(version)s")
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    help="Show the version and exit.",
+    callback=_show_version,
+)
 @click.pass_context
 def cli(context: click.Context, quiet: bool) -> None:
     """How good is a search system? Evaluate rankings against relevance judgements.

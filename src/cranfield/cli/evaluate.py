@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from cranfield.cli import options
 from cranfield.cli.given import refuse
-from cranfield.cli.progress import loading, watched
+from cranfield.cli.progress import read_meanwhile, watched
 from cranfield.errors import DataError, UsageError
 from cranfield.evaluation.result_tables import FORMATS, render
 from cranfield.formats import read_qrels, read_run
@@ -20,9 +19,7 @@ from cranfield.formats.reading import Reading
 from cranfield.tables import Qrels, Run
 
 if TYPE_CHECKING:
-    from cranfield.evaluation.experiment import Experiment
     from cranfield.evaluation.results import Results
-    from cranfield.measures import Measure
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "RR", "P@10", "R@1000")
 SHOW_DIGESTS = ("json",)
@@ -111,17 +108,8 @@ def command(
     inputs = inputs._replace(
         policy=replace(inputs.policy, samples=samples, seed=seed), reading=replace(inputs.reading, digest=digest)
     )
-    with watched("reading") as progress:
-        # NumPy takes longer to load than most files take to read: both are done at once.
-        with loading("numpy"):
-            early = None if engine else _read_early(qrels, runs, inputs, inputs.read(progress=progress))
-        from cranfield.measures import as_measures
-
-        wanted = as_measures([*(measures or DEFAULT_MEASURES), *([] if sort is None else [sort])])
-        experiment = inputs.experiment(qrels, runs, progress=progress)
-        if early is not None:
-            experiment.take(*early, wanted)
-        results = _evaluated(experiment, wanted, engine, bounds=bounds, figures=figures)
+    wanted = [*(measures or DEFAULT_MEASURES), *([] if sort is None else [sort])]
+    results = _evaluated(qrels, runs, inputs, wanted, engine, bounds=bounds, figures=figures)
     if sort is None:
         text, warnings = render(results, output_format, per_topic=per_topic), results.warnings
     else:
@@ -133,13 +121,28 @@ def command(
 
 
 def _evaluated(
-    experiment: Experiment, wanted: Sequence[Measure], engine: str | None, *, bounds: bool, figures: Sequence[str]
+    qrels: str, runs: tuple[str, ...], inputs: options.Inputs, names: list[str], engine: str | None, **more: Any
 ) -> Results:
-    if engine is None:
-        return experiment.evaluate(wanted, bounds=bounds, figures=figures)
-    from cranfield.spark import evaluate_on
+    """The runs on measures of these names, here or on a cluster, with bounds and figures if `more` asks for them."""
 
-    return evaluate_on(engine, experiment, wanted, bounds=bounds, figures=figures)
+    def read_early() -> tuple[Qrels, Run | None] | None:
+        return None if engine else _read_early(qrels, runs, inputs, inputs.read(progress=progress))
+
+    with watched("reading") as progress:
+        with read_meanwhile(read_early) as early:
+            from cranfield.evaluation.evaluation import evaluated
+            from cranfield.measures import as_measures
+
+            measures = as_measures(names)
+            experiment = inputs.experiment(qrels, runs, progress=progress)
+            known = early()
+        if known is not None:
+            experiment.take(*known, measures)
+        if engine is None:
+            return evaluated(experiment, measures, **more)
+        from cranfield.spark import evaluate_on
+
+        return evaluate_on(engine, experiment, measures, **more)
 
 
 def _check_runs(runs: tuple[str, ...]) -> None:

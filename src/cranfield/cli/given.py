@@ -22,6 +22,8 @@ def with_single_values(command: click.Command) -> click.Command:
 
     def make_parser(context: click.Context) -> Any:
         parser = made(context)
+        # click looks for a word among the long names first, and where there is none thinks long of what may be meant.
+        parser._long_opt.update(parser._short_opt)
         several = {parameter.name for parameter in command.params if getattr(parameter, "multiple", False)}
         spellings = (*parser._long_opt.values(), *parser._short_opt.values())
         for option in spellings:

@@ -1,5 +1,5 @@
-"""What goes on beside the main work: a library loading, a bar for inputs that take longer than a second, and for
-whatever else takes long the seconds that it has taken."""
+"""What goes on beside the main work: reading while libraries load, a bar for inputs that take longer than a second,
+and for whatever else takes long the seconds that it has taken."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from importlib import import_module
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, TypeVar
 
 from cranfield.cli.streams import before_writing, unguarded_error
 
 if TYPE_CHECKING:
     from cranfield._core import Progress
 
+Made = TypeVar("Made")
 PATIENCE = 1.0
 LONG = 2.0  # seconds after which any command says that it is still at work
 _bars = threading.Semaphore(1)  # whoever holds it has the last line of the terminal
@@ -25,8 +25,9 @@ _bars = threading.Semaphore(1)  # whoever holds it has the last line of the term
 @contextmanager
 def watched(label: str) -> Iterator[Progress]:
     """Gives a Progress to read with, and draws it from another thread once it has taken more than a second."""
-    from cranfield._core import Progress
+    from cranfield._core import Progress, keep_freed_memory
 
+    keep_freed_memory()  # what one run needed is about what the next one needs
     progress = Progress()
     with _drawn(label, progress):
         yield progress
@@ -67,24 +68,37 @@ def _drawn(label: str, progress: Progress | Counter) -> Iterator[None]:
 
 
 @contextmanager
-def loading(module: str) -> Iterator[None]:
-    """Imports a module in another thread while the block runs.
+def read_meanwhile(read: Callable[[], Made]) -> Iterator[Callable[[], Made]]:
+    """Reads in another thread while the block loads NumPy and what needs it, which takes longer than most files take to
+    read. What was read, or what is wrong with it, is got by calling.
 
-    NumPy's linear algebra is told not to start threads of its own: nothing here uses it, and starting them takes
-    longer than many an evaluation.
+    NumPy's linear algebra is told not to start threads of its own: nothing here uses it, and starting them takes longer
+    than many an evaluation.
     """
+    from cranfield.formats.format import readable
+
+    readable()  # what reads is loaded first: two threads that load would wait for each other at every file
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    loader = threading.Thread(target=_loaded, args=(module,))
-    loader.start()
-    try:
-        yield
-    finally:
-        loader.join()
+    made: list[Made] = []
+    wrong: list[BaseException] = []
 
+    def done() -> None:
+        try:
+            made.append(read())
+        except BaseException as error:
+            wrong.append(error)
 
-def _loaded(module: str) -> None:
-    with suppress(Exception):  # whoever needs it imports it again, and says what is wrong
-        import_module(module)
+    worker = threading.Thread(target=done)
+    worker.start()
+
+    def result() -> Made:
+        worker.join()
+        if wrong:
+            raise wrong[0]
+        return made[0]
+
+    yield result
+    worker.join()  # an error, or who wants to stop, does not wait for it: the command is over
 
 
 def _draw(label: str, progress: Progress | Counter, finished: threading.Event) -> None:

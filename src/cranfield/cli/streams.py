@@ -137,11 +137,8 @@ def _write(stream: Any, text: str) -> None:
         stream.write(text)
         return
     _about_to_write()
-    for part in _OWN.split(text):
+    for part in re.split("(" + "|".join(map(re.escape, SEQUENCES)) + ")", text):
         (stream.unguarded if part in SEQUENCES else stream).write(part)
-
-
-_OWN = re.compile("(" + "|".join(map(re.escape, SEQUENCES)) + ")")
 
 
 def unguarded_error() -> Any:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import click
 
 from cranfield.cli import options as shared
-from cranfield.cli.progress import loading
+from cranfield.cli.progress import read_meanwhile
 from cranfield.errors import CranfieldError, DataError
 from cranfield.formats.reading import Reading
 from cranfield.trec_eval.arguments import FILE, FORMATS, USAGE, VERSIONS, Options, Version, exit_code
@@ -152,13 +152,11 @@ def command(
         click.echo(explained(options, qrels, run), nl=False)
         return
     asked = wanted(options.measures, options.version)
-    # NumPy takes longer to load than most files take to read: both are done at once.
-    with loading("cranfield.trec_eval.totals"):
-        files = read(asked, options, qrels, run)
-    from cranfield.trec_eval.printed import rendered
-    from cranfield.trec_eval.totals import evaluate
+    with read_meanwhile(lambda: read(asked, options, qrels, run)) as files:
+        from cranfield.trec_eval.printed import rendered
+        from cranfield.trec_eval.totals import evaluate
 
-    table = evaluate(asked, files, options)
+        table = evaluate(asked, files(), options)
     click.echo(rendered(table, options), nl=False)
     if table.stopped is not None:
         raise table.stopped

@@ -93,9 +93,12 @@ public:
     Bytes operator()(std::int64_t i) {
         if (entries_) return (*entries_)(integers_(i));
         if (integers_) {
+            const std::int64_t number = integers_(i);
+            if (number == last_number_ && !last_.empty()) return last_;  // as topics are, row after row
             char digits[24];
-            const auto end = std::to_chars(digits, digits + sizeof digits, integers_(i)).ptr;
-            return arena_.keep(Bytes(digits, static_cast<std::size_t>(end - digits)));
+            const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+            last_number_ = number;
+            return last_ = arena_.keep(Bytes(digits, static_cast<std::size_t>(end - digits)));
         }
         const std::int64_t at = i + column_.offset;
         if (format_ == "u" || format_ == "z") return slice(column_.buffer<std::int32_t>(1), at);
@@ -118,6 +121,8 @@ private:
     std::unique_ptr<Column> dictionary_;
     std::unique_ptr<IdReader> entries_;
     std::function<std::int64_t(std::int64_t)> integers_;
+    std::int64_t last_number_ = 0;
+    Bytes last_;  // the same as text
 };
 
 // A 16-bit float: sign, 5 bits of exponent, 10 of fraction.
@@ -192,33 +197,140 @@ std::string arrow_metadata(ArrowArrayStream& stream) {
     return {};
 }
 
-Frame::Frame(ArrowArrayStream& stream, const FrameLayout& layout) : layout_(layout), schema_(schema_of(stream)) {
+namespace {
+
+void check_columns(const ArrowSchema& schema, const FrameLayout& layout) {
     for (const int column : {layout.topic, layout.doc, layout.value, std::max(layout.rank, 0)}) {
-        if (column < 0 || column >= schema_->n_children) throw FrameError("the data frame lacks a column");
+        if (column < 0 || column >= schema.n_children) throw FrameError("the data frame lacks a column");
     }
-    for (;;) {
-        std::shared_ptr<ArrowArray> batch(new ArrowArray{}, [](ArrowArray* a) {
-            if (a->release) a->release(a);
-            delete a;
-        });
-        if (stream.get_next(&stream, batch.get()) != 0) {
-            const char* const message = stream.get_last_error(&stream);
-            throw FrameError(message ? message : "the data frame could not be read");
-        }
-        if (batch->release == nullptr) return;
+}
+
+// Whether what a column holds is text as it stands, or entries of a list of texts.
+bool has_texts(const ArrowSchema& column) {
+    const char kind = (column.dictionary ? column.dictionary : &column)->format[0];
+    return kind == 'u' || kind == 'U' || kind == 'z' || kind == 'Z' || kind == 'v';
+}
+
+// None after the last.
+std::shared_ptr<ArrowArray> next_batch(ArrowArrayStream& stream) {
+    std::shared_ptr<ArrowArray> batch(new ArrowArray{}, [](ArrowArray* a) {
+        if (a->release) a->release(a);
+        delete a;
+    });
+    if (stream.get_next(&stream, batch.get()) != 0) {
+        const char* const message = stream.get_last_error(&stream);
+        throw FrameError(message ? message : "the data frame could not be read");
+    }
+    return batch->release == nullptr ? nullptr : batch;
+}
+
+}  // namespace
+
+Frame::Frame(ArrowArrayStream& stream, const FrameLayout& layout) {
+    rows_.layout = layout;
+    rows_.schema = schema_of(stream);
+    check_columns(*rows_.schema, layout);
+    rows_.points = has_texts(*rows_.schema->children[layout.doc]);
+    while (auto batch = next_batch(stream)) {
         if (batch->length > 0) batches_.push_back(std::move(batch));
+    }
+}
+
+void RowReader::read(const ArrowArray& batch, std::int64_t begin, std::int64_t end, std::size_t first_row, Block& block) const {
+    const auto column = [&](int i) {
+        const ArrowArray& array = *batch.children[i];
+        const char* const name = schema->children[i]->name;
+        return Column{*schema->children[i], array, array.offset + batch.offset, name ? name : ""};
+    };
+    const Column topic_column = column(layout.topic), doc_column = column(layout.doc), value_column = column(layout.value);
+    Arena passing;  // numbers as text, for as long as the rows are read
+    Arena& arena = forgets() ? passing : block.arena;
+    std::optional<Joiner> joiner;
+    if (shares == 0 && layout.judging.judgements) {
+        joiner.emplace(*layout.judging.judgements, layout.judging.ties_in_input_order);
+    } else if (shares == 0) {
+        block.reserve(static_cast<std::size_t>(end - begin), layout.rank >= 0);
+    }
+    IdReader topic_of(topic_column, arena), doc_of(doc_column, arena);
+    const auto value_of = numbers(value_column);
+    std::unique_ptr<Column> rank_column;
+    std::function<double(std::int64_t)> rank_of;
+    if (layout.rank >= 0) {
+        rank_column = std::make_unique<Column>(column(layout.rank));
+        rank_of = numbers(*rank_column);
+    }
+    Scratch scratch;
+    Bytes last_topic = shares > 0 ? Bytes() : block.last_topic();  // which may go on in this batch
+    bool elsewhere = false;  // of a topic that is not of the share
+    for (std::int64_t i = begin; i < end; ++i) {
+        const auto fail = [&](const char* code, const Column& at, std::string field) -> RowError {
+            return {code, at.name, first_row + static_cast<std::size_t>(i - begin), std::move(field)};
+        };
+        if (topic_of.is_null(i)) throw fail("null", topic_column, {});
+        if (doc_of.is_null(i)) throw fail("null", doc_column, {});
+        if (value_column.is_null(i)) throw fail("null", value_column, {});
+        const Bytes topic = topic_of(i);
+        const bool is_new = last_topic.empty() || !same_bytes(topic, last_topic);
+        if (is_new && shares > 0) elsewhere = share_of(topic, shares) != share;
+        if (is_new && topic.empty()) throw fail("empty-id", topic_column, {});
+        if (elsewhere) {
+            last_topic = topic;
+            continue;
+        }
+        const Bytes doc = doc_of(i);
+        double value = value_of(i);
+        if (doc.empty()) throw fail("empty-id", doc_column, {});
+        if (std::isnan(value)) throw fail("nan", value_column, "nan");
+        if (layout.kind != ValueKind::score && std::isinf(value)) throw fail("infinite", value_column, "inf");
+        if (layout.kind == ValueKind::rank) value = -value;
+        if (is_new) {
+            if (shares > 0) {
+                block.resume(topic);
+            } else {
+                if (joiner && block.has(topic)) throw ScatteredTopic();
+                // The rows of a first topic stay: they get ids of their own before they change places.
+                if (joiner && forgets() && block.segments().size() == 1) block.own_ids();
+                block.finish_last(scratch);
+                if (joiner && block.segments().size() > 1) block.judge_last(*joiner);
+                block.open(topic);
+            }
+            last_topic = topic;
+        }
+        if (shares > 0) {
+            block.add_scattered(block.arena.keep(doc.data(), doc.size()), doc.size(), value);
+        } else {
+            block.add(doc.data(), doc.size(), value);
+        }
+        if (layout.rank >= 0) {
+            const double rank = rank_column->is_null(i) ? std::nan("") : rank_of(i);
+            if (rank != std::floor(rank)) throw fail("rank", *rank_column, std::to_string(rank));
+            block.add_rank(static_cast<std::int32_t>(std::min(std::max(rank, -2e9), 2e9)));
+        }
+    }
+    if (shares == 0 && forgets()) block.own_ids();
+}
+
+void RowReader::finish(Block& block) const {
+    Scratch scratch;
+    if (shares > 0) {
+        block.gather(scratch);
+    } else {
+        block.finish_last(scratch);
+        if (forgets()) block.shrink();
     }
 }
 
 Table Frame::table(unsigned threads) const {
     try {
-        return read(layout_.judging, threads);
+        return read(rows_, threads);
     } catch (const ScatteredTopic&) {
-        return read({}, threads);
+        RowReader kept = rows_;
+        kept.layout.judging = {};
+        return read(kept, threads);
     }
 }
 
-Table Frame::read(const Judging& judging, unsigned threads) const {
+Table Frame::read(const RowReader& rows, unsigned threads) const {
     constexpr std::int64_t rows_in_block = 1 << 16;
     struct Part {
         std::size_t batch;
@@ -235,68 +347,75 @@ Table Frame::read(const Judging& judging, unsigned threads) const {
         }
     }
     std::vector<Block> blocks;
-    for (std::size_t i = 0; i < parts.size(); ++i) blocks.emplace_back(layout_.kind != ValueKind::grade);
+    for (std::size_t i = 0; i < parts.size(); ++i) blocks.emplace_back(rows.layout.kind != ValueKind::grade);
     parallel_for(parts.size(), threads, [&](std::size_t p) {
-        const Part& part = parts[p];
-        const ArrowArray& batch = *batches_[part.batch];
-        const auto column = [&](int i) {
-            const ArrowArray& array = *batch.children[i];
-            const char* const name = schema_->children[i]->name;
-            return Column{*schema_->children[i], array, array.offset + batch.offset, name ? name : ""};
-        };
-        const Column topic_column = column(layout_.topic), doc_column = column(layout_.doc), value_column = column(layout_.value);
-        Block& block = blocks[p];
-        std::optional<Joiner> joiner;
-        if (judging.judgements) {
-            joiner.emplace(*judging.judgements, judging.ties_in_input_order);
-        } else {
-            block.reserve(static_cast<std::size_t>(part.end - part.begin), layout_.rank >= 0);
-        }
-        IdReader topic_of(topic_column, block.arena), doc_of(doc_column, block.arena);
-        const auto value_of = numbers(value_column);
-        std::unique_ptr<Column> rank_column;
-        std::function<double(std::int64_t)> rank_of;
-        if (layout_.rank >= 0) {
-            rank_column = std::make_unique<Column>(column(layout_.rank));
-            rank_of = numbers(*rank_column);
-        }
-        Scratch scratch;
-        Bytes last_topic;
-        for (std::int64_t i = part.begin; i < part.end; ++i) {
-            const auto fail = [&](const char* code, const Column& at, std::string field) -> RowError {
-                return {code, at.name, part.row + static_cast<std::size_t>(i - part.begin), std::move(field)};
-            };
-            if (topic_of.is_null(i)) throw fail("null", topic_column, {});
-            if (doc_of.is_null(i)) throw fail("null", doc_column, {});
-            if (value_column.is_null(i)) throw fail("null", value_column, {});
-            const Bytes topic = topic_of(i), doc = doc_of(i);
-            double value = value_of(i);
-            if (topic.empty()) throw fail("empty-id", topic_column, {});
-            if (doc.empty()) throw fail("empty-id", doc_column, {});
-            if (std::isnan(value)) throw fail("nan", value_column, "nan");
-            if (layout_.kind != ValueKind::score && std::isinf(value)) throw fail("infinite", value_column, "inf");
-            if (layout_.kind == ValueKind::rank) value = -value;
-            if (last_topic.empty() || !same_bytes(topic, last_topic)) {
-                if (joiner && block.has(topic)) throw ScatteredTopic();
-                block.finish_last(scratch);
-                if (joiner && block.segments().size() > 1) block.judge_last(*joiner);
-                block.open(topic);
-                last_topic = topic;
-            }
-            block.add(doc.data(), doc.size(), value);
-            if (layout_.rank >= 0) {
-                const double rank = rank_column->is_null(i) ? std::nan("") : rank_of(i);
-                if (rank != std::floor(rank)) throw fail("rank", *rank_column, std::to_string(rank));
-                block.add_rank(static_cast<std::int32_t>(std::min(std::max(rank, -2e9), 2e9)));
-            }
-        }
-        block.finish_last(scratch);
+        rows.read(*batches_[parts[p].batch], parts[p].begin, parts[p].end, parts[p].row, blocks[p]);
+        rows.finish(blocks[p]);
     });
     Table table(std::move(blocks), threads);
-    table.judging = judging;
+    table.judging = rows.layout.judging;
+    if (rows.forgets()) return table;
     for (const auto& batch : batches_) table.owners.push_back(batch);
-    table.owners.push_back(schema_);
+    table.owners.push_back(rows.schema);
     return table;
+}
+
+FrameStream::FrameStream(FrameLayout layout) { rows_.layout = std::move(layout); }
+
+bool FrameStream::read(ArrowArrayStream& part, std::size_t place) {
+    Block block(rows_.layout.kind != ValueKind::grade);
+    try {
+        RowReader rows = rows_;
+        rows.schema = schema_of(part);
+        check_columns(*rows.schema, rows.layout);
+        while (const auto batch = next_batch(part)) {
+            if (failed_) return false;
+            rows.read(*batch, 0, batch->length, 0, block);
+        }
+        rows.finish(block);
+    } catch (const ScatteredTopic&) {
+        failed_ = scattered_ = true;
+    } catch (const std::exception&) {  // who reads the whole frame tells which
+        failed_ = faulty_ = true;
+    }
+    const std::lock_guard<std::mutex> locked(lock_);
+    parts_.emplace(place, std::move(block));
+    return !failed_;
+}
+
+void FrameStream::begin_share(std::uint32_t share, std::uint32_t shares) {
+    failed_ = false;
+    parts_.clear();
+    rows_.share = share;
+    rows_.shares = shares;
+}
+
+bool FrameStream::end_share(unsigned threads) {
+    std::vector<Block> blocks;
+    for (auto& [place, block] : parts_) blocks.push_back(std::move(block));
+    parts_.clear();
+    if (failed_) return false;
+    const Judging& judging = rows_.layout.judging;
+    try {
+        Table table(std::move(blocks), threads);
+        if (rows_.shares > 0) {
+            table_.add_judged(table, judging, threads);
+        } else {
+            table_ = std::move(table);
+            table_.judging = judging;
+        }
+        return true;
+    } catch (const ScatteredTopic&) {
+        failed_ = scattered_ = true;
+    } catch (const ConflictingDuplicate&) {
+        failed_ = faulty_ = true;
+    }
+    return false;
+}
+
+Table FrameStream::finish() {
+    if (rows_.shares > 0) table_.complete();
+    return std::move(table_);
 }
 
 }  // namespace cranfield

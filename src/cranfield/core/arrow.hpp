@@ -2,7 +2,11 @@
 // The three structs are the interface: their layout is fixed by it.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -72,18 +76,54 @@ struct FrameLayout {
     Judging judging;  // of a run whose rows need not be kept
 };
 
-// Ids in string columns are not copied: the table points into the producer's buffers and keeps them alive.
+// Makes rows of batches: judged and forgotten where the layout says so, or of some topics alone, which may stand anywhere.
+struct RowReader {
+    FrameLayout layout;
+    std::shared_ptr<ArrowSchema> schema;
+    std::uint32_t share = 0, shares = 0;  // 0 shares: every topic stands in one place, as far as is known
+
+    bool points = false;  // ids are texts in batches that stay: rows that are left may point there, however long they are
+
+    // Whether what it reads needs the batches no longer.
+    bool forgets() const { return shares > 0 || (layout.judging.judgements && !points); }
+    // Rows from `begin` to `end` of a batch; the first has this number in the whole frame. A block may take several
+    // batches; after the last it is finished.
+    void read(const ArrowArray& batch, std::int64_t begin, std::int64_t end, std::size_t first_row, Block& block) const;
+    void finish(Block& block) const;
+};
+
+// Ids in string columns are not copied: the table points into the producer's buffers and keeps them alive, unless its
+// rows are forgotten.
 class Frame {
 public:
     Frame(ArrowArrayStream& stream, const FrameLayout& layout);  // takes all batches; may call back into Python
     Table table(unsigned threads) const;                         // touches no Python
 
 private:
-    Table read(const Judging& judging, unsigned threads) const;
+    Table read(const RowReader& rows, unsigned threads) const;
 
-    FrameLayout layout_;
-    std::shared_ptr<ArrowSchema> schema_;
+    RowReader rows_;
     std::vector<std::shared_ptr<ArrowArray>> batches_;
+};
+
+// A run that is judged a part at a time, because all of it would fill the memory. Parts are read by as many threads as one
+// likes, in any order; `place` says where each belongs. Where topics turn out to be scattered, all parts are
+// read again, once for each share of the topics. Faults are only noticed: who reads the whole frame tells what they are.
+class FrameStream {
+public:
+    explicit FrameStream(FrameLayout layout);
+    bool read(ArrowArrayStream& part, std::size_t place);  // false: there is no use in going on
+    void begin_share(std::uint32_t share, std::uint32_t shares);
+    bool end_share(unsigned threads);  // of all topics, where none was begun; false: it did not work
+    bool is_scattered() const { return scattered_ && !faulty_; }
+    Table finish();
+
+private:
+    RowReader rows_;
+    std::mutex lock_;
+    std::map<std::size_t, Block> parts_;
+    std::atomic<bool> failed_{false}, scattered_{false}, faulty_{false};
+    Table table_;
 };
 
 }  // namespace cranfield

@@ -72,14 +72,16 @@ private:
         }
     }
     void grow(std::size_t n) {
-        constexpr std::size_t block = std::size_t{1} << 18;
-        room_ = std::max(block, n);
+        // Each twice as large as the one before, up to a limit: of many a part of the input only a few ids are kept.
+        constexpr std::size_t least = std::size_t{1} << 12, most = std::size_t{1} << 18;
+        size_ = std::min(std::max(2 * size_, least), most);
+        room_ = std::max(size_, n);
         blocks_.push_back(std::unique_ptr<char[]>(new char[room_]));  // make_unique would clear it first
         next_ = blocks_.back().get();
     }
     std::vector<std::unique_ptr<char[]>> blocks_;
     char* next_ = nullptr;
-    std::size_t room_ = 0;
+    std::size_t size_ = 0, room_ = 0;
 };
 
 }  // namespace cranfield

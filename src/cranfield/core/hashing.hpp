@@ -51,4 +51,12 @@ struct HashOfBytes {
     std::size_t operator()(Bytes id) const { return hash_bytes(id.data(), id.size(), hash_keys()); }
 };
 
+// Which of so many shares of the topics this one belongs to. Not by the hash of ids, whose keys are drawn: which fault is
+// found first would depend on them.
+inline std::uint32_t share_of(Bytes topic, std::uint32_t shares) {
+    std::uint32_t hash = 2166136261u;
+    for (const char c : topic) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
+    return hash % shares;
+}
+
 }  // namespace cranfield

@@ -25,26 +25,31 @@ void check_judging(const Judging& done, const Table& qrels, bool ties_in_input_o
     }
 }
 
-// How many hits there are of topics that were judged while they were read.
-std::size_t hits_of(const Table& run) {
-    std::size_t hits = 0;
-    for (const Topic& topic : run.topics()) hits += topic.end_hit - topic.first_hit;
-    return hits;
-}
+// A thread costs more than it gains on fewer rows.
+constexpr std::size_t rows_for_threads = 200000;
+constexpr std::size_t topics_in_part = 64;
 
 }  // namespace
 
+void fill_slots(const Row* rows, std::size_t count, Slots& slots) {
+    std::size_t size = 64;  // few judgements in many slots: a document that is not judged is dismissed at once
+    while (size < count * 2) size *= 2;
+    slots.assign(size, 0);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t slot = rows[i].hash & (size - 1);
+        while (slots[slot] != 0) slot = (slot + 1) & (size - 1);
+        slots[slot] = static_cast<std::uint32_t>(i + 1);
+    }
+}
+
 void Joiner::index(const Topic& judged) {
     judged_ = judged.rows;
-    std::size_t size = 64;  // few judgements in many slots: a document that is not judged is dismissed at once
-    while (size < judged.count * 2) size *= 2;
-    slots_.assign(size, 0);
-    mask_ = size - 1;
-    for (std::size_t i = 0; i < judged.count; ++i) {
-        std::size_t slot = judged_[i].hash & mask_;
-        while (slots_[slot] != 0) slot = (slot + 1) & mask_;
-        slots_[slot] = static_cast<std::uint32_t>(i + 1);
-    }
+    const Slots* const kept = kept_ ? &(*kept_)[static_cast<std::size_t>(&judged - qrels_.topics().data())] : nullptr;
+    const bool is_kept = kept && !kept->empty();
+    if (!is_kept) fill_slots(judged.rows, judged.count, own_slots_);
+    const Slots& slots = is_kept ? *kept : own_slots_;
+    slots_ = slots.data();
+    mask_ = slots.size() - 1;
 }
 
 const Row* Joiner::find(const Row& row) const {
@@ -60,8 +65,7 @@ void Joiner::join_in_order(const Row* rows, std::size_t count, Hits& hits) const
     std::size_t group_hits = hits.size();  // its hits start here
     const auto close_group = [&](std::size_t end) {
         for (; group_hits < hits.size(); ++group_hits) {
-            hits.tie_first.push_back(static_cast<std::int64_t>(group_first + 1));
-            hits.tie_size.push_back(static_cast<std::int64_t>(end - group_first));
+            hits[group_hits].tie_size = static_cast<std::uint32_t>(end - group_first);
         }
     };
     for (std::size_t i = 0; i < count; ++i) {
@@ -70,8 +74,8 @@ void Joiner::join_in_order(const Row* rows, std::size_t count, Hits& hits) const
             group_first = i;
         }
         if (const Row* judged = find(rows[i])) {
-            hits.rank.push_back(static_cast<std::int64_t>(i + 1));
-            hits.judgement.push_back(judged - judged_);
+            hits.push_back({static_cast<std::uint32_t>(i + 1), static_cast<std::uint32_t>(judged - judged_),
+                            static_cast<std::uint32_t>(group_first + 1), 0});
         }
     }
     close_group(count);
@@ -89,48 +93,78 @@ void Joiner::join(Bytes topic, const Row* rows, std::size_t count, const Facts& 
 }
 
 Joined join(const Table& run, const Table& qrels, bool ties_in_input_order, unsigned threads) {
-    const bool judged = run.judging.judgements != nullptr;
-    if (judged) check_judging(run.judging, qrels, ties_in_input_order);
-    struct Part {
-        Hits hits;
-        std::vector<std::size_t> ends;
-        std::vector<std::int64_t> retrieved;
-    };
+    if (run.judging.judgements) check_judging(run.judging, qrels, ties_in_input_order);
     const auto& topics = qrels.topics();
-    // Of a run that was judged while it was read, hits are only copied: in one go.
-    const std::size_t topics_in_part = judged ? std::max<std::size_t>(topics.size(), 1) : 64;
-    std::vector<Part> parts((topics.size() + topics_in_part - 1) / topics_in_part);
-    // A thread costs more than a small join gains.
-    const unsigned useful = run.row_count() + qrels.row_count() < 200000 ? 1 : threads;
-    parallel_for(parts.size(), useful, [&](std::size_t p) {
-        Part& part = parts[p];
+    Joined joined;
+    joined.topics.resize(topics.size());
+    joined.made.resize((topics.size() + topics_in_part - 1) / topics_in_part);
+    const unsigned useful = run.row_count() + qrels.row_count() < rows_for_threads ? 1 : threads;
+    parallel_for(joined.made.size(), useful, [&](std::size_t p) {
+        Hits& made = joined.made[p];
         Joiner joiner(qrels, ties_in_input_order);
-        const std::size_t end = std::min(topics.size(), (p + 1) * topics_in_part);
-        if (judged) part.hits.reserve(hits_of(run));
-        for (std::size_t t = p * topics_in_part; t < end; ++t) {
+        const std::size_t begin = p * topics_in_part, end = std::min(topics.size(), begin + topics_in_part);
+        std::vector<std::size_t> ends;  // of those made: they move while more are made
+        for (std::size_t t = begin; t < end; ++t) {
             const Topic* const answered = run.find(topics[t].id);
             if (answered && answered->hits) {
-                part.hits.append(*answered->hits, answered->first_hit, answered->end_hit);
+                joined.topics[t].begin = answered->hits->data() + answered->first_hit;
+                joined.topics[t].end = answered->hits->data() + answered->end_hit;
             } else if (answered) {
-                joiner.join(topics[t].id, answered->rows, answered->count, answered->facts, part.hits);
+                joiner.join(topics[t].id, answered->rows, answered->count, answered->facts, made);
             }
-            part.retrieved.push_back(answered ? static_cast<std::int64_t>(answered->count) : 0);
-            part.ends.push_back(part.hits.size());
+            joined.topics[t].retrieved = answered ? answered->count : 0;
+            ends.push_back(made.size());
+        }
+        for (std::size_t t = begin, from = 0; t < end; from = ends[t - begin], ++t) {
+            if (joined.topics[t].begin) continue;
+            joined.topics[t].begin = made.data() + from;
+            joined.topics[t].end = made.data() + ends[t - begin];
         }
     });
-    Joined all;
-    all.offsets.push_back(0);
-    for (auto& part : parts) {
-        const std::size_t base = all.hits.size();
-        for (const auto end : part.ends) all.offsets.push_back(static_cast<std::int64_t>(base + end));
-        all.retrieved.insert(all.retrieved.end(), part.retrieved.begin(), part.retrieved.end());
-        if (base == 0) {
-            all.hits = std::move(part.hits);
-        } else {
-            all.hits.append(part.hits, 0, part.hits.size());
-        }
+    return joined;
+}
+
+std::size_t Joined::hit_count() const {
+    std::size_t hits = 0;
+    for (const JoinedTopic& topic : topics) hits += static_cast<std::size_t>(topic.end - topic.begin);
+    return hits;
+}
+
+HitColumns columns_of(const Joined& joined, const Table& qrels, unsigned threads) {
+    HitColumns columns;
+    std::vector<std::int64_t> first_row;  // of each topic of the judgements
+    std::int64_t hits = 0, rows = 0;
+    columns.offsets.push_back(0);
+    for (std::size_t t = 0; t < joined.topics.size(); ++t) {
+        hits += joined.topics[t].end - joined.topics[t].begin;
+        columns.offsets.push_back(hits);
+        columns.retrieved.push_back(static_cast<std::int64_t>(joined.topics[t].retrieved));
+        first_row.push_back(rows);
+        rows += static_cast<std::int64_t>(qrels.topics()[t].count);
     }
-    return all;
+    const auto count = static_cast<std::size_t>(hits);
+    const bool tied = std::any_of(joined.topics.begin(), joined.topics.end(), [](const JoinedTopic& topic) {
+        return std::any_of(topic.begin, topic.end, [](const Hit& hit) { return hit.tie_size > 1; });
+    });
+    columns.rank = Unfilled<std::int64_t>(count);
+    columns.row = Unfilled<std::int64_t>(count);
+    columns.tie_first = Unfilled<std::int64_t>(tied ? count : 0);
+    columns.tie_size = Unfilled<std::int64_t>(tied ? count : 0);
+    const unsigned useful = count < rows_for_threads ? 1 : threads;
+    parallel_for((joined.topics.size() + topics_in_part - 1) / topics_in_part, useful, [&](std::size_t p) {
+        const std::size_t begin = p * topics_in_part, end = std::min(joined.topics.size(), begin + topics_in_part);
+        for (std::size_t t = begin; t < end; ++t) {
+            auto at = static_cast<std::size_t>(columns.offsets[t]);
+            for (const Hit* hit = joined.topics[t].begin; hit != joined.topics[t].end; ++hit, ++at) {
+                columns.rank[at] = hit->rank;
+                columns.row[at] = first_row[t] + hit->judgement;
+                if (!tied) continue;
+                columns.tie_first[at] = hit->tie_first;
+                columns.tie_size[at] = hit->tie_size;
+            }
+        }
+    });
+    return columns;
 }
 
 }  // namespace cranfield

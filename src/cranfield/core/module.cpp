@@ -6,7 +6,12 @@
 #include <nanobind/stl/unordered_map.h>
 #include <nanobind/stl/vector.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -40,6 +45,15 @@ nb::str to_str(Bytes bytes) {
     PyObject* const text = PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape");
     if (!text) throw nb::python_error();
     return nb::steal<nb::str>(text);
+}
+
+// Memory that was freed stays with the process, up to a limit, instead of going to the system and being fetched again. It
+// is for commands alone: a library leaves such things to the program that calls it.
+void keep_freed_memory() {
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 22);
+    mallopt(M_TRIM_THRESHOLD, 1 << 25);
+#endif
 }
 
 nb::bytes to_bytes(Bytes text) { return nb::bytes(text.data(), text.size()); }
@@ -218,6 +232,10 @@ struct HeldStream : TextStream {
     }
 };
 
+FrameLayout frame_layout(const std::vector<int>& columns, const std::string& kind, Judging judging) {
+    return {columns.at(0), columns.at(1), columns.at(2), columns.at(3), kind_of(kind), std::move(judging)};
+}
+
 nb::tuple columns_result(ColumnsTable&& read) { return nb::make_tuple(std::move(read.table), read.padded); }
 
 }  // namespace
@@ -254,14 +272,19 @@ NB_MODULE(_core, m) {
         }
     });
 
+    m.def("keep_freed_memory", &keep_freed_memory);
+
     nb::class_<Progress>(m, "Progress")
         .def(nb::init<>())
+        .def("expect", [](Progress& p, std::size_t more) { p.total += more; }, "more"_a)
+        .def("advance", [](Progress& p, std::size_t done) { p.done += done; }, "done"_a)
         .def_prop_ro("done", [](const Progress& p) { return p.done.load(); })
         .def_prop_ro("total", [](const Progress& p) { return p.total.load(); });
 
     nb::class_<Table>(m, "Table")
         .def_prop_ro("row_count", &Table::row_count)
         .def_prop_ro("is_run", &Table::ids_break_ties)
+        .def("keep_slots", &Table::keep_slots, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
         .def("topics",
              [](const Table& table) {
                  nb::list ids;
@@ -514,34 +537,63 @@ NB_MODULE(_core, m) {
         "read_arrow",
         [](nb::capsule stream, const std::vector<int>& columns, const std::string& kind, std::shared_ptr<const Table> judgements,
            bool ties_in_input_order, unsigned threads) {
-            FrameLayout layout;
-            layout.topic = columns.at(0);
-            layout.doc = columns.at(1);
-            layout.value = columns.at(2);
-            layout.rank = columns.at(3);
-            layout.kind = kind_of(kind);
-            layout.judging = {std::move(judgements), ties_in_input_order};
-            const Frame frame(stream_of(stream), layout);  // refuses columns that are not there
+            // Refuses columns that are not there.
+            const Frame frame(stream_of(stream), frame_layout(columns, kind, {std::move(judgements), ties_in_input_order}));
             nb::gil_scoped_release release;
             return frame.table(threads);
         },
         "stream"_a, "columns"_a, "kind"_a, "judgements"_a.none(), "ties_in_input_order"_a, "threads"_a);
 
+    nb::class_<FrameStream>(m, "FrameStream")
+        .def(
+            "__init__",
+            [](FrameStream* stream, const std::vector<int>& columns, const std::string& kind,
+               std::shared_ptr<const Table> judgements, bool ties_in_input_order) {
+                new (stream) FrameStream(frame_layout(columns, kind, {std::move(judgements), ties_in_input_order}));
+            },
+            "columns"_a, "kind"_a, "judgements"_a, "ties_in_input_order"_a)
+        .def(
+            "read",
+            [](FrameStream& stream, nb::capsule part, std::size_t place) {
+                ArrowArrayStream& batches = stream_of(part);
+                nb::gil_scoped_release release;
+                return stream.read(batches, place);
+            },
+            "part"_a, "place"_a)
+        .def("begin_share", &FrameStream::begin_share, "share"_a, "shares"_a)
+        .def("end_share", &FrameStream::end_share, "threads"_a, nb::call_guard<nb::gil_scoped_release>())
+        .def_prop_ro("is_scattered", &FrameStream::is_scattered)
+        .def("finish", &FrameStream::finish);
+
     m.def(
         "join",
         [](const Table& run, const Table& qrels, bool ties_in_input_order, unsigned threads) {
-            Joined joined;
+            HitColumns hits;
             {
                 nb::gil_scoped_release release;
-                joined = join(run, qrels, ties_in_input_order, threads);
+                hits = columns_of(join(run, qrels, ties_in_input_order, threads), qrels, threads);
             }
-            Hits& hits = joined.hits;
-            return nb::make_tuple(to_numpy(std::move(joined.offsets)), to_numpy(std::move(hits.rank)),
-                                  to_numpy(std::move(hits.judgement)), to_numpy(std::move(hits.tie_first)),
-                                  to_numpy(std::move(hits.tie_size)), to_numpy(std::move(joined.retrieved)));
+            return nb::make_tuple(to_numpy(std::move(hits.offsets)), to_numpy(std::move(hits.rank)),
+                                  to_numpy(std::move(hits.row)), to_numpy(std::move(hits.tie_first)),
+                                  to_numpy(std::move(hits.tie_size)), to_numpy(std::move(hits.retrieved)));
         },
         "run"_a, "qrels"_a, "ties_in_input_order"_a, "threads"_a);
 
+    m.def(
+        "odd_grades",
+        [](Numbers grades) {
+            std::size_t negative = 0, fractional = 0;
+            for (std::size_t i = 0; i < grades.size(); ++i) {
+                const double grade = grades(i);
+                negative += grade < 0;
+                // Doubles from 2^53 on are whole; what is below fits an integer, which is quicker than rounding.
+                if (!(std::abs(grade) >= 9007199254740992.0)) {
+                    fractional += std::isnan(grade) || grade != static_cast<double>(static_cast<std::int64_t>(grade));
+                }
+            }
+            return nb::make_tuple(negative, fractional);
+        },
+        "grades"_a);
     m.def(
         "segment_sum",
         [](Offsets o, Marks x, const char* of) { return over_segments(segment_sum<bool>, o, x, of, false); }, "offsets"_a,

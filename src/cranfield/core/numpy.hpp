@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "unfilled.hpp"
+
 namespace cranfield {
 
 template <typename T>
@@ -23,6 +25,14 @@ Array<T> to_numpy(std::vector<T> values) {
     auto* const owned = new std::vector<T>(std::move(values));
     const nanobind::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Array<T>(owned->data(), {owned->size()}, owner);
+}
+
+template <typename T>
+Array<T> to_numpy(Unfilled<T> values) {
+    const std::size_t size = values.size();
+    T* const owned = values.release();
+    const nanobind::capsule owner(owned, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return Array<T>(owned, {size}, owner);
 }
 
 // What f() computes, without the interpreter lock, as an array.

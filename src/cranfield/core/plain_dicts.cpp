@@ -101,7 +101,7 @@ public:
         if (entries_.empty()) return true;
         block_.open(id);
         constexpr std::size_t ahead = 16;  // objects lie scattered: they are fetched while those before them are read
-        constexpr std::size_t head = 40;   // bytes before the text of a str, about
+        constexpr std::size_t head = sizeof(PyASCIIObject);  // before the text of a str, which may be in the next line of the cache
         for (std::size_t i = 0; i < entries_.size(); ++i) {
             if (i + ahead < entries_.size()) {
                 const Entry& later = entries_[i + ahead];

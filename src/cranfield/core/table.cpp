@@ -69,27 +69,27 @@ std::size_t drop_duplicates(Bytes topic, Row* rows, std::int32_t* ranks, std::ui
 
 // Sorts by value descending, keeping input order among equals, where there are only a few different values, as
 // grades have: counting, without the branches that make comparing slow. False if there are more.
-bool sort_few_values(const Row* rows, std::size_t count, std::vector<Scratch::Key>& keys) {
+bool sort_few_values(const Row* rows, std::size_t count, Scratch& scratch) {
     constexpr std::size_t most = 16;
-    std::array<double, most> levels{};
+    std::array<double, most> values{};  // in the order in which they are met
+    std::array<std::uint32_t, most> counts{};
     std::size_t known = 0;
+    scratch.levels.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
-        bool found = false;
-        for (std::size_t k = 0; k < known; ++k) found |= levels[k] == rows[i].value;
-        if (found) continue;
-        if (known == most) return false;
-        levels[known++] = rows[i].value;
+        std::size_t level = known;
+        for (std::size_t k = 0; k < known; ++k) level = values[k] == rows[i].value ? k : level;
+        if (level == known) {
+            if (known == most) return false;
+            values[known++] = rows[i].value;
+        }
+        scratch.levels[i] = static_cast<std::uint8_t>(level);
+        ++counts[level];
     }
-    std::sort(levels.begin(), levels.begin() + known, std::greater<>());
-    std::array<std::uint32_t, most + 1> next{};
-    const auto level_of = [&](double value) {
-        std::size_t above = 0;
-        for (std::size_t k = 0; k < known; ++k) above += levels[k] > value;
-        return above;
-    };
-    for (std::size_t i = 0; i < count; ++i) ++next[level_of(rows[i].value) + 1];
-    for (std::size_t k = 1; k <= known; ++k) next[k] += next[k - 1];
-    for (std::size_t i = 0; i < count; ++i) keys[next[level_of(rows[i].value)]++].row = static_cast<std::uint32_t>(i);
+    std::array<std::uint32_t, most> next{};  // where the next row of a value goes
+    for (std::size_t k = 0; k < known; ++k) {
+        for (std::size_t other = 0; other < known; ++other) next[k] += values[other] > values[k] ? counts[other] : 0;
+    }
+    for (std::size_t i = 0; i < count; ++i) scratch.keys[next[scratch.levels[i]]++].row = static_cast<std::uint32_t>(i);
     return true;
 }
 
@@ -98,7 +98,7 @@ void sort_rows(Row* rows, std::int32_t* ranks, std::vector<std::uint32_t>& posit
                bool ids_break_ties, Scratch& scratch) {
     auto& keys = scratch.keys;
     keys.resize(count);
-    if (ids_break_ties || !sort_few_values(rows, count, keys)) {
+    if (ids_break_ties || !sort_few_values(rows, count, scratch)) {
         for (std::size_t i = 0; i < count; ++i) {
             const std::uint64_t prefix = ids_break_ties ? prefix_of(rows[i].id()) : 0;
             keys[i] = {rows[i].value, prefix, static_cast<std::uint32_t>(i)};
@@ -115,6 +115,7 @@ void sort_rows(Row* rows, std::int32_t* ranks, std::vector<std::uint32_t>& posit
         scratch.ranks.assign(ranks, ranks + count);
         for (std::size_t i = 0; i < count; ++i) ranks[i] = scratch.ranks[keys[i].row];
     }
+    if (!ids_break_ties) return;  // equal values stand as before: nobody asks where
     std::vector<std::uint32_t> moved(count);
     for (std::size_t i = 0; i < count; ++i) moved[i] = positions.empty() ? keys[i].row : positions[keys[i].row];
     positions = std::move(moved);
@@ -247,17 +248,8 @@ void Block::judge_last(Joiner& joiner) {
     segment.judged = true;
     segment.facts.input_order.reset();
     rows_.resize(segment.begin);
+    owned_ = std::min(owned_, rows_.size());
     if (!ranks_.empty()) ranks_.resize(segment.begin);
-}
-
-void Hits::append(const Hits& from, std::size_t begin, std::size_t end) {
-    const auto copy = [begin, end](auto& to, const auto& source) {
-        to.insert(to.end(), source.begin() + static_cast<std::ptrdiff_t>(begin), source.begin() + static_cast<std::ptrdiff_t>(end));
-    };
-    copy(rank, from.rank);
-    copy(tie_first, from.tie_first);
-    copy(tie_size, from.tie_size);
-    copy(judgement, from.judgement);
 }
 
 Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(blocks)) {
@@ -325,7 +317,13 @@ Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(bl
         topic.rows = rows.data();
     });
 
-    for (auto& block : blocks_) {
+    std::vector<bool> is_needed(blocks_.size());  // the rows of a block, after those of scattered topics were copied
+    for (std::size_t t = 0; t < topics_.size(); ++t) {
+        if (places[t].size() == 1 && topics_[t].rows) is_needed[places[t][0].block] = true;
+    }
+    for (std::size_t b = 0; b < blocks_.size(); ++b) {
+        auto& block = blocks_[b];
+        if (!is_needed[b]) std::vector<Row>().swap(block.rows_);
         std::vector<std::int32_t>().swap(block.ranks_);
         std::vector<Segment>().swap(block.segments_);
         block.topic_numbers_.clear();
@@ -335,7 +333,9 @@ Table::Table(std::vector<Block> blocks, unsigned threads) : blocks_(std::move(bl
 
 void Table::add_judged(const Table& part, const Judging& how, unsigned threads) {
     const Joined joined = join(part, *how.judgements, how.ties_in_input_order, threads);
-    judged_.push_back(std::make_unique<Hits>(joined.hits));
+    judged_.push_back(std::make_unique<Hits>());
+    Hits& kept = *judged_.back();
+    kept.reserve(joined.hit_count());
     for (const Topic& from : part.topics()) {
         Topic topic;
         topic.id = names_.keep(from.id);
@@ -344,12 +344,13 @@ void Table::add_judged(const Table& part, const Judging& how, unsigned threads) 
         topic.facts.rank_disagrees = from.facts.rank_disagrees;
         topic.facts.collapsed = from.facts.collapsed;
         topic.facts.repeated = from.facts.repeated;
-        topic.hits = judged_.back().get();
+        topic.hits = &kept;
+        topic.first_hit = kept.size();
         if (const Topic* const judged = how.judgements->find(from.id)) {
-            const auto number = static_cast<std::size_t>(judged - how.judgements->topics().data());
-            topic.first_hit = static_cast<std::size_t>(joined.offsets[number]);
-            topic.end_hit = static_cast<std::size_t>(joined.offsets[number + 1]);
+            const JoinedTopic& hits = joined.topics[static_cast<std::size_t>(judged - how.judgements->topics().data())];
+            kept.insert(kept.end(), hits.begin, hits.end);
         }
+        topic.end_hit = kept.size();
         topics_.push_back(std::move(topic));
     }
     judging = how;
@@ -380,6 +381,16 @@ std::vector<Row> ties_as_in_input(const Row* sorted, std::size_t count, const st
         first = last;
     }
     return rows;
+}
+
+void Table::keep_slots(unsigned threads) const {
+    constexpr std::size_t many = 64;  // judgements: the slots of fewer are made as quickly as they are fetched
+    if (slots()) return;
+    auto made = std::make_shared<std::vector<Slots>>(topics_.size());
+    parallel_for(topics_.size(), threads, [&](std::size_t t) {
+        if (topics_[t].count >= many) fill_slots(topics_[t].rows, topics_[t].count, (*made)[t]);
+    });
+    std::atomic_store(&slots_, std::shared_ptr<const std::vector<Slots>>(std::move(made)));
 }
 
 void Table::note(const std::vector<std::uint32_t>& collapsed, const std::vector<std::uint32_t>& rank_disagrees) {

@@ -23,16 +23,14 @@ struct Row {
     Bytes id() const { return {doc, length}; }
 };
 
-// Retrieved documents that are judged, in rank order. A tie group is the ranks that documents of equal score share.
-struct Hits {
-    // `judgement` is the number of a document's judgement among those of its topic, best first.
-    std::vector<std::int64_t> rank, judgement, tie_first, tie_size;
-    std::size_t size() const { return rank.size(); }
-    void reserve(std::size_t hits) {
-        for (auto* const numbers : {&rank, &judgement, &tie_first, &tie_size}) numbers->reserve(hits);
-    }
-    void append(const Hits& from, std::size_t begin, std::size_t end);
+// A retrieved document that is judged; those of a topic stand in rank order. A tie group is the ranks that documents of
+// equal score share.
+struct Hit {
+    std::uint32_t rank;
+    std::uint32_t judgement;  // the number of its judgement among those of the topic, best first
+    std::uint32_t tie_first, tie_size;
 };
+using Hits = std::vector<Hit>;
 
 class Joiner;
 class Table;
@@ -82,6 +80,7 @@ struct Scratch {
         std::uint32_t row;
     };
     std::vector<Key> keys;
+    std::vector<std::uint8_t> levels;
     std::vector<Row> rows;
     std::vector<std::int32_t> ranks;
     std::vector<std::uint32_t> positions;
@@ -125,8 +124,14 @@ public:
     void judge_last(Joiner& joiner);
     // Rows that are left point into the arena, so that the text may go.
     void own_ids() {
-        for (Row& row : rows_) row.doc = arena.keep(row.doc, row.length);
+        for (; owned_ < rows_.size(); ++owned_) rows_[owned_].doc = arena.keep(rows_[owned_].doc, rows_[owned_].length);
     }
+    // Rows that are left take no more room than they need: nothing is added any more.
+    void shrink() {
+        rows_.shrink_to_fit();
+        ranks_.shrink_to_fit();
+    }
+    Bytes last_topic() const { return segments_.empty() ? Bytes() : topics_[segments_.back().topic]; }
     bool has(Bytes topic) const { return topic_numbers_.find(topic) != topic_numbers_.end(); }
 
     // For a text in which topics stand scattered: the rows that follow belong to this topic, wherever it stood before.
@@ -151,6 +156,7 @@ private:
     std::uint32_t resumed_ = 0;
     std::vector<std::uint32_t> row_topics_;  // of scattered rows, until they are gathered
     std::vector<Row> rows_;
+    std::size_t owned_ = 0;  // of them the first so many point into the arena
     std::vector<std::int32_t> ranks_;
     Hits hits_;
     std::vector<Segment> segments_;
@@ -169,6 +175,9 @@ struct Topic {
     const Hits* hits = nullptr;  // of a topic judged while it was read
     std::size_t first_hit = 0, end_hit = 0;
 };
+
+// Where the rows of a topic are found by the hash of their document: row numbers + 1, and 0 where there is none.
+using Slots = std::vector<std::uint32_t>;
 
 // Rows in canonical order, but those of equal value as they stood in the input: at the places given.
 std::vector<Row> ties_as_in_input(const Row* sorted, std::size_t count, const std::vector<std::uint32_t>& place);
@@ -206,6 +215,11 @@ public:
     // those topics yet, and is whole when `complete` is called.
     void add_judged(const Table& part, const Judging& how, unsigned threads);
     void complete();
+    // Keeps the slots of topics with many rows for the joins to come: worth its memory where many runs are joined with this
+    // table. Others may join theirs meanwhile.
+    void keep_slots(unsigned threads) const;
+    // Those of each topic, empty where a topic has few rows; nothing where none were kept.
+    std::shared_ptr<const std::vector<Slots>> slots() const { return std::atomic_load(&slots_); }
     // Facts of each topic, in their order, that the rows can't tell; as many as there are topics.
     void note(const std::vector<std::uint32_t>& collapsed, const std::vector<std::uint32_t>& rank_disagrees);
     // How some topics were joined as they were read; their rows are gone.
@@ -221,6 +235,7 @@ private:
     std::vector<Topic> topics_;
     std::unordered_map<Bytes, std::size_t, HashOfBytes> by_id_;
     std::size_t row_count_ = 0;
+    mutable std::shared_ptr<const std::vector<Slots>> slots_;
 };
 
 }  // namespace cranfield

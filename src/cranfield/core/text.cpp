@@ -266,7 +266,7 @@ private:
     // Of a topic that follows another, whether it is of the share that is read.
     void look_where(Bytes topic) {
         if (layout_.shares == 0) return;
-        elsewhere_ = share_of(topic) != layout_.share;
+        elsewhere_ = share_of(topic, layout_.shares) != layout_.share;
         if (elsewhere_) last_topic_ = topic;
     }
 
@@ -282,13 +282,6 @@ private:
         } else {
             block_.add(kept, doc.size(), value);
         }
-    }
-
-    // Not by the hash of ids, whose keys are drawn: which fault is found first would depend on them.
-    std::uint32_t share_of(Bytes topic) const {
-        std::uint32_t hash = 2166136261u;
-        for (const char c : topic) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619u;
-        return hash % layout_.shares;
     }
 
     void begin_topic(Bytes topic) {
@@ -416,6 +409,10 @@ std::vector<Bytes> parts_of(Bytes body) {
     return parts;
 }
 
+// A mapped file of more bytes does not stay in memory while it is read. For smaller ones, of which there may be thousands, it
+// is not worth stopping all threads, as the system does to take pages away.
+constexpr std::size_t too_large_to_stay = std::size_t{1} << 25;
+
 // Lets go of pages of a mapped file. Whoever looks at one again gets it back from the file.
 void let_go([[maybe_unused]] Bytes text) {
 #ifdef __unix__
@@ -423,6 +420,22 @@ void let_go([[maybe_unused]] Bytes text) {
     const auto begin = (reinterpret_cast<std::uintptr_t>(text.data()) + page - 1) / page * page;
     const auto end = reinterpret_cast<std::uintptr_t>(text.data() + text.size()) / page * page;
     if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+#endif
+}
+
+// Asks the system for a part of a mapped file that is still on the disk, without waiting for it. Reading would get a little at
+// a time, and wait for each; the system takes no larger requests than these either.
+void fetch([[maybe_unused]] Bytes text) {
+#ifdef __linux__
+    constexpr std::uintptr_t request = std::uintptr_t{1} << 19;
+    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+    const auto begin = reinterpret_cast<std::uintptr_t>(text.data()) / page * page;
+    const auto end = reinterpret_cast<std::uintptr_t>(text.data() + text.size());
+    unsigned char is_there = 0;
+    if (mincore(reinterpret_cast<void*>(begin), page, &is_there) != 0 || (is_there & 1) != 0) return;
+    for (std::uintptr_t at = begin; at < end; at += request) {
+        madvise(reinterpret_cast<void*>(at), std::min(request, end - at), MADV_WILLNEED);
+    }
 #endif
 }
 
@@ -457,14 +470,17 @@ TextTable read_parts(Bytes text, const std::vector<Bytes>& parts, const TextLayo
     std::vector<Block> blocks;
     for (std::size_t i = 0; i < parts.size(); ++i) blocks.emplace_back(layout.kind != ValueKind::grade);
     std::vector<TextFacts> facts(parts.size());
+    const bool lets_go = layout.mapped && text.size() > too_large_to_stay;
     parallel_for(parts.size(), threads, [&](std::size_t i) {
+        if (lets_go && i < threads) fetch(parts[i]);
+        if (lets_go && i + threads < parts.size()) fetch(parts[i + threads]);
         try {
             facts[i] = ChunkReader(parts[i], layout, blocks[i]).read();
         } catch (TextError& error) {
             error.offset += static_cast<std::size_t>(parts[i].data() - text.data());
             throw;
         }
-        if (layout.mapped) let_go(parts[i]);
+        if (lets_go) let_go(parts[i]);
         progress.done += parts[i].size();
     });
     TextTable out;
@@ -558,6 +574,7 @@ void TextStream::read(Piece& piece) noexcept {
     try {
         if (!failed_) piece.facts = ChunkReader(piece.text, layout_, piece.block).read();
         piece.block.own_ids();
+        piece.block.shrink();
     } catch (...) {
         failed_ = true;
     }

@@ -137,7 +137,7 @@ def evaluated(
         upper=upper,
         denominators=denominators,
         figures=measured,
-        rankings={name: run.ranking for name, run in zip(names, runs, strict=True)},
+        rankings={name: run.ranking for name, run in zip(names, runs, strict=True) if run.ranking},
         experiment=experiment,
     )
     return results.with_points(wanted) if scoring.points else results
@@ -176,6 +176,7 @@ class _Scoring:
     heard: Opinions | None
     bounds: bool
     ratios: bool
+    told_apart: bool  # there are other runs, from which a comparison will tell its ranking
     judgements: Judgements
     known: Qrels | None
     lengths: Mapping[str, float]
@@ -210,6 +211,7 @@ class _Scoring:
             heard=heard,
             bounds=bounds,
             ratios=ratios,
+            told_apart=experiment.has_several_runs,
             judgements=judgements,
             known=experiment.known_documents,
             lengths=lengths,
@@ -236,7 +238,7 @@ class _Scoring:
         warnings = findings.of_run(run, whole, self.policy, self.measures)
         warnings += findings.of_sampling(run, self.measures, self._errors(errors), self.policy)
         warnings += spread(run.name, self.measures, plain.single)
-        return _ScoredRun(input_of(run), warnings, judged.answered, cubes, whole.digest)
+        return _ScoredRun(input_of(run), warnings, judged.answered, cubes, whole.digest if self.told_apart else "")
 
     def _errors(self, errors: Floats) -> Floats:
         """Those of the measures; of an area at most what those of its points make, all off in the same direction."""

@@ -245,6 +245,10 @@ class Experiment:
             self._memory.tables = tuple(told_apart(tables))
         return self._memory.tables
 
+    @property
+    def has_several_runs(self) -> bool:
+        return len(self._memory.elsewhere or self._sources) > 1
+
     def each_run(
         self, work: Callable[[Run, Judged], Made], judgements: Judgements, *, rows: bool = False
     ) -> list[Made]:
@@ -259,6 +263,8 @@ class Experiment:
                     "lengths, and the bounds of some measures, need every row of a run: those of a cluster stay there"
                 )
             return self._side_by_side(self._memory.elsewhere, lambda pair, threads: work(*pair))
+        if self.has_several_runs:
+            judgements.qrels.table.keep_slots(thread_count(self.reading.threads))
         if self.rows or self._memory.tables is not None:
             return self._side_by_side(
                 self.tables(), lambda run, threads: work(run, self.joined(run, judgements, threads))

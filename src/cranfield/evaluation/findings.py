@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from cranfield import _core
 from cranfield.errors import DataError, UsageError, plural, share, some
 from cranfield.judged import Floats, Judged, Pool, relstring
 from cranfield.policy import Policy, TopicSet
@@ -35,10 +36,10 @@ FEW_SCORES = range(-2, 11)  # what scores are that are rather grades
 
 # What a sentence says of how much of an input it is about may differ where the same is to be said of several.
 _EXTENT = {
-    "ties": re.compile(r" in [0-9,]+ topics?(?=[:,])"),
-    "unjudged": re.compile(r"(?<=by depth): [0-9.]+% at [0-9]+(, [0-9.]+% at [0-9]+)*"),
+    "ties": r" in [0-9,]+ topics?(?=[:,])",
+    "unjudged": r"(?<=by depth): [0-9.]+% at [0-9]+(, [0-9.]+% at [0-9]+)*",
 }
-_TELLING = re.compile(r"[0-9.]+% at 10\b")
+_TELLING = r"[0-9.]+% at 10\b"
 
 
 TYPED = "typed"  # the format of judgements that somebody typed: if nothing is relevant, that is meant
@@ -104,16 +105,16 @@ def gathered(findings: Iterable[Finding], most: int | None = 5) -> list[Finding]
 
 def _extent(finding: Finding, *, whole: bool) -> str:
     """How much of an input a sentence is about, in brackets: all that it says, or the figure that tells most."""
-    found = _EXTENT[finding.code].search(finding.message) if finding.code in _EXTENT else None
+    found = re.search(_EXTENT[finding.code], finding.message) if finding.code in _EXTENT else None
     if found is None:
         return ""
-    telling = None if whole else _TELLING.search(found[0])
+    telling = None if whole else re.search(_TELLING, found[0])
     return f" ({(telling or found)[0].strip(': ')})"
 
 
 def _without_extent(finding: Finding) -> str:
     """The sentence without how much of an input it is about."""
-    return _EXTENT[finding.code].sub("", finding.message) if finding.code in _EXTENT else finding.message
+    return re.sub(_EXTENT[finding.code], "", finding.message) if finding.code in _EXTENT else finding.message
 
 
 def shape_of(pool: Pool) -> Shape:
@@ -144,7 +145,8 @@ def sparse_remark(pool: Pool) -> str | None:
 def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None, measures: Sequence[Measure] = ()) -> list[Finding]:
     """What is odd about judgements on their own; an error if no number could be right."""
     policy = policy or Policy()
-    if np.all(pool.grades < 0):
+    negative, fractional = _core.odd_grades(pool.grades)
+    if negative == len(pool.grades):
         raise DataError(
             "nobody has judged it yet: every grade is negative, which says in the pool and not judged",
             source=qrels.origin.path or qrels.name,
@@ -163,11 +165,9 @@ def of_qrels(qrels: Qrels, pool: Pool, policy: Policy | None = None, measures: S
         done = _score_of_finding_nothing(measures) if counted else "left out"
         message = f"{plural(len(empty), 'topic')} without a relevant document, {done}: {some(empty)}"
         findings.append(Finding("no-relevant", qrels.name, message, doubtful=counted))
-    fractional = int(np.count_nonzero(pool.grades != np.floor(pool.grades)))
     if fractional and policy.grades == "grades" and policy.judges in ("grade", "majority"):
         message = f"{plural(fractional, 'grade')} with a fraction, kept as given; binary measures count grade >= rel"
         findings.append(Finding("fractional-grades", qrels.name, message))
-    negative = int(np.count_nonzero(pool.grades < 0))
     if negative:
         message = f"{plural(negative, 'negative grade')}: in the pool but unjudged"
         findings.append(Finding("negative-grades", qrels.name, message, doubtful=False))

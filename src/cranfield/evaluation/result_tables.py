@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 
 from cranfield.efficiency import efficiency_columns
 from cranfield.errors import plural, some
-from cranfield.evaluation.result_json import to_document, topic_bounds
 from cranfield.records import NamedTuple
 from cranfield.render.grid import Grid, as_html, as_latex, as_markdown, as_text, separated
-from cranfield.render.json_form import finite
 
 if TYPE_CHECKING:
     from cranfield.evaluation.places import Places
@@ -98,6 +96,9 @@ def _separated(told: _Told, delimiter: str) -> str:
 def _json(told: _Told) -> str:
     import json
 
+    from cranfield.evaluation.result_json import to_document
+    from cranfield.render.json_form import finite
+
     document = to_document(told.results, per_topic=told.per_topic, places=told.places)
     return json.dumps(finite(document), allow_nan=False, indent=1) + "\n"
 
@@ -105,6 +106,9 @@ def _json(told: _Told) -> str:
 def _json_lines(told: _Told) -> str:
     """A line a run with topic null for its means; with topics, a line for each of them before it."""
     import json
+
+    from cranfield.evaluation.result_json import topic_bounds
+    from cranfield.render.json_form import finite
 
     results, places = told.results, told.places
     lines: list[dict[str, Json]] = []

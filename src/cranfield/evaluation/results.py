@@ -51,7 +51,8 @@ class Results(PrintedInNotebooks):
     of the same shape, are there if a measure is averaged as the ratio of means: what its scores were divided by; and
     `points` if one is the area under a curve of such ratios: the results of the measures at every rank of the curve.
     `figures` of efficiency that were asked for have a number for each run, None where it is not known. `rankings` have
-    a digest for each run, the same where judged documents stand at the same ranks. `experiment` is what was evaluated.
+    a digest for each of several runs, the same where judged documents stand at the same ranks. `experiment` is what
+    was evaluated.
 
     >>> import cranfield
     >>> qrels = {"q1": {"d1": 1}, "q2": {"d2": 1}}

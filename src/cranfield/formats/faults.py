@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cranfield.errors import DataError
-from cranfield.formats.given import Path, Readable
 from cranfield.formats.sources import open_source
 from cranfield.tables import Qrels, Run
+
+if TYPE_CHECKING:
+    from cranfield.formats.given import Path, Readable
 
 MOST_FAULTS = 20
 ALSO, OTHERS = "Also:", "Others may follow."  # lines before and after the faults that are told below the first

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
@@ -26,8 +28,8 @@ EXPECTED = (
     "or an iterable of records"
 )
 CAST = "Cast the column to floats first."
-_ARROW_TYPE = re.compile(r"has Arrow type '([^']*)'")
-_CASTABLE = re.compile("holds (text|decimals|categories); a score or grade is")
+_ARROW_TYPE = r"has Arrow type '([^']*)'"
+_CASTABLE = "holds (text|decimals|categories); a score or grade is"
 # Of types that Arrow's C data interface writes so; whole numbers are told only where they stand for categories.
 _ARROW_WORDS = (
     *((code, "text") for code in ("u", "U", "vu")),
@@ -202,12 +204,19 @@ def readable() -> tuple[Format, ...]:
     >>> readable()[0].name, readable()[-1].name
     ('parquet', 'trec')
     """
-    places = [(format.tried, format) for format in FORMATS.values()]
-    return tuple(format for _, format in sorted((place for place in places if place[0] is not None), key=_first))
+    deque(FORMATS.loaded(), maxlen=0)
+    return _in_order(tuple(FORMATS.registered()))
 
 
-def _first(place: tuple[int | None, Format]) -> int:
-    return place[0] or 0
+@cache
+def _in_order(registered: tuple[Format, ...]) -> tuple[Format, ...]:
+    """Of these formats; found once for all the files that are read, of which there may be thousands."""
+    formats = [format for format in FORMATS.ordered() if format in registered and format.tried is not None]
+    return tuple(sorted(formats, key=_place))
+
+
+def _place(format: Format) -> int:
+    return format.tried or 0
 
 
 def decode(raw: bytes) -> str:
@@ -385,8 +394,8 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
     code, fault = error.args
     kind = request.kind
     if code == "frame":
-        message = _ARROW_TYPE.sub(lambda found: f"holds {arrow_words(found[1])}", fault["message"])
-        remedy = [IDS] if "ids are" in message else [CAST] if _CASTABLE.search(message) else []
+        message = re.sub(_ARROW_TYPE, lambda found: f"holds {arrow_words(found[1])}", fault["message"])
+        remedy = [IDS] if "ids are" in message else [CAST] if re.search(_CASTABLE, message) else []
         return ArgumentError(f"{source}: {message}", *remedy)
     if code == "duplicate":
         return DataError(

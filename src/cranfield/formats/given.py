@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard
+from typing import TYPE_CHECKING, TypeAlias, TypeGuard
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     import numpy as np
     import pandas
     from numpy.typing import NDArray
@@ -15,17 +17,15 @@ if TYPE_CHECKING:
     from cranfield.render.json_form import Json as Json
     from cranfield.tables import Qrels, Run
 
+    class Readable(Protocol):
+        """An open file."""
 
-class Readable(Protocol):
-    """An open file."""
+        def read(self) -> str | bytes: ...
 
-    def read(self) -> str | bytes: ...
+    class ArrowStream(Protocol):
+        """A data frame of any library that speaks the Arrow PyCapsule protocol, whose capsules have no type."""
 
-
-class ArrowStream(Protocol):
-    """A data frame of any library that speaks the Arrow PyCapsule protocol; its capsules have no type of their own."""
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
 Path: TypeAlias = "str | os.PathLike[str]"

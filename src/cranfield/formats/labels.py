@@ -18,7 +18,7 @@ Labels: TypeAlias = Mapping[str, float]
 LEVELS: Labels = {f"L{level}": float(level) for level in range(100)}
 NO_LABELS: Labels = {}
 MOST_LABELS = 20  # in one file: more are something else
-_WORD = re.compile(r"[^\W\d_][\w+./-]{0,29}")
+_WORD = r"[^\W\d_][\w+./-]{0,29}"
 # Letters as collections are known to use them, best first.
 _SCALES: tuple[tuple[str, str], ...] = (
     ("SABC", "S highly relevant, A relevant, B partially, C not, as in NTCIR's older collections"),
@@ -32,7 +32,7 @@ def is_label(text: str) -> bool:
     >>> is_label("A"), is_label("not-relevant"), is_label("inf"), is_label("1_0"), is_label("2.5")
     (True, True, False, False, False)
     """
-    return bool(_WORD.fullmatch(text)) and text.lower() not in ("nan", "inf", "infinity")
+    return bool(re.fullmatch(_WORD, text)) and text.lower() not in ("nan", "inf", "infinity")
 
 
 def checked(given: Labels) -> dict[str, float]:

@@ -12,7 +12,7 @@ import re
 from collections import deque
 from collections.abc import Iterator
 from itertools import chain, islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from cranfield.formats.unpacking import (
     Compression,
@@ -26,6 +26,7 @@ from cranfield.formats.unpacking import (
     unpacked,
     zstd_module,
 )
+from cranfield.records import NamedTuple
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -36,8 +37,8 @@ MOST_MADE = 1 << 26  # bytes to make of them
 MOST_HELD = 1 << 28  # bytes of unpacked text to hold in memory
 SEARCHED = 1 << 22  # bytes of gzip that are searched at once for the next member
 # A member of gzip, with the flags, the speed and the system that there are.
-_GZIP = re.compile(rb"\x1f\x8b\x08[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff]", re.DOTALL)
-_BGZF = re.compile(rb"\x1f\x8b\x08\x04.{6}\x06\x00BC\x02\x00(.{2})", re.DOTALL)
+_GZIP = rb"(?s)\x1f\x8b\x08[\x00-\x1f].{4}[\x00\x02\x04][\x00-\x0d\xff]"
+_BGZF = rb"(?s)\x1f\x8b\x08\x04.{6}\x06\x00BC\x02\x00(.{2})"
 _GZIP_HEAD, _BGZF_HEAD = 10, 18  # bytes
 
 
@@ -163,7 +164,7 @@ def _ends(stored: Stored, compression: Compression) -> Iterator[int]:
     """Where members end, one after another from the start; of gzip that is a guess, unless it is BGZF."""
     if compression.name == "zstd":
         return _zstd_ends(stored, compression)
-    if _BGZF.match(stored[:_BGZF_HEAD]):
+    if re.match(_BGZF, stored[:_BGZF_HEAD]):
         return _bgzf_ends(stored)
     return iter(()) if _seems_alone(stored, compression) else _gzip_ends(stored)
 
@@ -171,7 +172,7 @@ def _ends(stored: Stored, compression: Compression) -> Iterator[int]:
 def _zstd_ends(stored: Stored, compression: Compression) -> Iterator[int]:
     zstd = zstd_module()
     view, at = memoryview(stored), 0
-    while compression.magic.match(view[at : at + 4]):
+    while compression.begins(view[at : at + 4]):
         try:
             # All of a frame is looked at to find its end: not of one that is too large for a group.
             at += zstd.get_frame_size(view[at : at + MOST_GROUP])
@@ -182,7 +183,7 @@ def _zstd_ends(stored: Stored, compression: Compression) -> Iterator[int]:
 
 def _bgzf_ends(stored: Stored) -> Iterator[int]:
     at = 0
-    while head := _BGZF.match(stored[at : at + _BGZF_HEAD]):
+    while head := re.match(_BGZF, stored[at : at + _BGZF_HEAD]):
         at += int.from_bytes(head[1], "little") + 1
         if at > len(stored):
             return
@@ -206,7 +207,7 @@ def _seems_alone(stored: Stored, compression: Compression) -> bool:
 
 def _gzip_ends(stored: Stored) -> Iterator[int]:
     for begin in range(0, len(stored), SEARCHED - _GZIP_HEAD + 1):  # one may begin where what was searched ends
-        for head in _GZIP.finditer(bytes(stored[begin : begin + SEARCHED])):
+        for head in re.finditer(_GZIP, bytes(stored[begin : begin + SEARCHED])):
             if begin + head.start() > 0:
                 yield begin + head.start()
     yield len(stored)

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from cranfield.errors import DataError
-from cranfield.formats.format import Parsed, Request, Rows, Writer, table_format, tagged
-from cranfield.formats.layout import require_columns
+from cranfield.formats.format import Judging, Parsed, Request, Rows, Writer, collapsed_note, table_format, tagged
+from cranfield.formats.layout import Columns, require_columns
 from cranfield.formats.rows import column_names
 from cranfield.formats.sources import Buffer
-from cranfield.tables import Run
+from cranfield.formats.unpacking import let_go
+from cranfield.tables import Run, side_by_side
 
 if TYPE_CHECKING:
     import pyarrow
     import pyarrow.parquet
 
+    from cranfield._core import FrameStream
     from cranfield.formats.given import Json
+
+BATCH = 1 << 16  # rows that are unpacked at once
+ROWS_AT_ONCE = 7_000_000  # rows of scattered topics that are held in memory, to be put in order
 
 
 def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
@@ -27,10 +33,109 @@ def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
     names = file.schema_arrow.names
     columns = require_columns(names, request.kind, request.columns, source)
     few = [names[place] for place in (columns.topic, columns.tag) if place >= 0]  # of which many rows have the same
-    file = _opened(data, source, [name for name in few if _is_text(file.schema_arrow.field(name))])
-    table = _columns_of(file, [names[place] for place in columns[:5] if place >= 0], source)
+    few = [name for name in few if _is_text(file.schema_arrow.field(name))]
+    wanted = [names[place] for place in columns[:5] if place >= 0]
+    tag = names[columns.tag] if columns.tag >= 0 else None
+    if request.judging is not None:
+        judged = _judged(_RowGroups(data, file.metadata, few, wanted, tag), columns, request, request.judging)
+        if judged is not None:
+            return judged
+    table = _columns_of(_opened(data, source, few), wanted, source)
     reading = read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
-    return tagged(reading, _tags(table.column(names[columns.tag]))) if columns.tag >= 0 else reading
+    return reading if tag is None else tagged(reading, _tags(table.column(tag)))
+
+
+class _RowGroups:
+    """The row groups of a file, each read by itself: those that are not wanted at the moment need no memory."""
+
+    def __init__(
+        self,
+        data: Buffer,
+        metadata: pyarrow.parquet.FileMetaData,
+        few: Sequence[str],
+        names: list[str],
+        tag: str | None,
+    ) -> None:
+        self.data, self.metadata, self.few, self.names, self.tag = data, metadata, few, names, tag
+
+    def read(self, group: int, stream: FrameStream) -> list[Json] | None:
+        """Gives the rows of a group to a stream, and gives their tags; nothing where there is no use in going on."""
+        import pyarrow
+        import pyarrow.parquet
+
+        tags: list[Json] = []
+
+        def batches() -> Iterator[pyarrow.RecordBatch]:
+            file = pyarrow.parquet.ParquetFile(
+                pyarrow.py_buffer(self.data), metadata=self.metadata, read_dictionary=self.few
+            )
+            for batch in file.iter_batches(BATCH, row_groups=[group], columns=self.names, use_threads=False):
+                if self.tag is not None:
+                    tags.extend(_tags(batch.column(self.tag)))
+                yield batch.select(self.names)  # in this order, whatever that of the file is
+
+        try:
+            made = batches()
+            first = next(made, None)
+            if first is None:
+                return tags
+            reader = pyarrow.RecordBatchReader.from_batches(first.schema, chain([first], made))
+            del first  # it need not stay until the last is read
+            went_on = stream.read(reader.__arrow_c_stream__(), group)
+        except (pyarrow.ArrowException, OSError):
+            return None  # whoever reads the whole file tells what is wrong
+        let_go(self.data, *self.extent(group))
+        return tags if went_on else None
+
+    def extent(self, group: int) -> tuple[int, int]:
+        """Where the columns of a group begin and end in the file."""
+        of_group = self.metadata.row_group(group)
+        columns = [of_group.column(i) for i in range(of_group.num_columns)]
+        begins = [min(filter(None, (c.dictionary_page_offset, c.data_page_offset)), default=0) for c in columns]
+        ends = [begin + c.total_compressed_size for begin, c in zip(begins, columns, strict=True)]
+        return min(begins, default=0), max(ends, default=0)
+
+
+def _judged(groups: _RowGroups, columns: Columns, request: Request, judging: Judging) -> Parsed | None:
+    """A run judged as it is read, one row group after another; nothing where there is a fault in it."""
+    from cranfield._core import FrameStream
+
+    here = [place for place in columns[:5] if place >= 0]  # as they stand in batches
+    wanted = [here.index(place) if place >= 0 else -1 for place in columns[:4]]
+    stream = FrameStream(wanted, columns.kind, judging.qrels, judging.ties == "file")
+    tags = _passed(groups, stream, request)
+    if not stream.end_share(request.threads):
+        if not stream.is_scattered:
+            return None
+        shares = groups.metadata.num_rows // ROWS_AT_ONCE + 1
+        for share in range(shares):
+            stream.begin_share(share, shares)
+            tags = _passed(groups, stream, request)
+            if not stream.end_share(request.threads):
+                return None
+    if tags is None:
+        return None
+    table = stream.finish()
+    return tagged(Parsed(table, collapsed_note(table)), tags)
+
+
+def _passed(groups: _RowGroups, stream: FrameStream, request: Request) -> list[Json] | None:
+    """Gives all rows of a file to a stream, and gives the tags; nothing where there was no use in going on."""
+    extents = [groups.extent(group) for group in range(groups.metadata.num_row_groups)]
+    request.progress.expect(sum(end - begin for begin, end in extents))
+
+    def read(group: int) -> list[Json] | None:
+        tags = groups.read(group, stream)
+        begin, end = extents[group]
+        request.progress.advance(end - begin)
+        return tags
+
+    tags: list[Json] = []
+    for of_group in side_by_side(read, range(len(extents)), request.threads):
+        if of_group is None:
+            return None
+        tags += of_group
+    return tags
 
 
 def parquet_table(data: Buffer, source: str) -> pyarrow.Table:
@@ -69,7 +174,7 @@ def _columns_of(file: pyarrow.parquet.ParquetFile, names: list[str] | None, sour
         raise DataError(f"damaged Parquet file ({error})", source=source) from None
 
 
-def _tags(column: pyarrow.ChunkedArray) -> list[Json]:
+def _tags(column: pyarrow.ChunkedArray | pyarrow.Array) -> list[Json]:
     """The tags that there are, and at the end that of the last row which has one."""
     import pyarrow
 

@@ -11,17 +11,29 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, TypedDict
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from cranfield.errors import ArgumentError, DataError, UsageError, shorten
 from cranfield.formats import touched
 from cranfield.formats.given import is_open
-from cranfield.formats.members import unpacked_file, unpacked_whole
 from cranfield.formats.unpacking import PIECE, compression_of, pieces_of
 from cranfield.records import NamedTuple
 
 if TYPE_CHECKING:
+    from typing import Protocol, TypedDict
+
     from cranfield.formats.given import Path, Readable
+
+    class Hash(Protocol):
+        """What the hash objects of hashlib and xxhash have in common."""
+
+        def update(self, data: Buffer | memoryview, /) -> None: ...
+        def hexdigest(self) -> str: ...
+
+    class _Line(TypedDict):
+        line: int
+        text: str
+
 
 DEVICE = 1 << 26  # bytes of a device that is read as a file: a terminal has fewer, /dev/zero has no end
 MOST_NAMES = 2000  # of files in a folder that are looked at for one that may have been meant
@@ -29,13 +41,6 @@ MOST_NAMES = 2000  # of files in a folder that are looked at for one that may ha
 OFFICE = (b"[Content_Types].xml", b"vnd.oasis.opendocument")  # in the first bytes of what spreadsheets keep
 
 Buffer = bytes | bytearray | mmap.mmap  # the bytes of a file: as they came, unpacked, or where they lie
-
-
-class Hash(Protocol):
-    """What the hash objects of hashlib and xxhash have in common."""
-
-    def update(self, data: Buffer | memoryview, /) -> None: ...
-    def hexdigest(self) -> str: ...
 
 
 class Source(NamedTuple):
@@ -85,9 +90,12 @@ def open_flow(where: Path | Readable, digest: str | None = None, threads: int = 
     if is_open(where) or not isinstance(where, str | bytes | os.PathLike) or not os.path.isfile(where):
         return None
     label = os.fsdecode(where)
+    with opened_file(label) as file:
+        if compression_of(file.read(10)) is None:
+            return None
     stored = _stored_bytes(label, is_input=True)
-    if compression_of(bytes(stored[:10])) is None:
-        return None
+    from cranfield.formats.members import unpacked_file
+
     pieces = unpacked_file(stored, label, threads)
     head = b""
     while len(head) < PIECE and (piece := next(pieces, None)) is not None:
@@ -222,11 +230,6 @@ def utf8_text(opened: Source) -> str:
     return text
 
 
-class _Line(TypedDict):
-    line: int
-    text: str
-
-
 def _line_at(data: bytes, place: int) -> _Line:
     """Which line a byte stands in, and its text; bytes that are none are shown by their numbers."""
     start, end = data.rfind(b"\n", 0, place) + 1, data.find(b"\n", place)
@@ -252,6 +255,8 @@ def parsed_toml(data: bytes, path: str) -> dict[str, Any]:
 
 def _decompressed(stored: Buffer, label: str, threads: int) -> Buffer:
     if compression_of(bytes(stored[:10])) is not None:
+        from cranfield.formats.members import unpacked_whole
+
         return unpacked_whole(stored, label, threads)
     if stored[:4] == b"PK\x03\x04" and any(name in stored[:100] for name in OFFICE):
         raise DataError("is a document of an office program", source=label, remedy="Save the sheet as CSV, in UTF-8.")

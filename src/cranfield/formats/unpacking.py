@@ -4,13 +4,37 @@ from __future__ import annotations
 
 import mmap
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from types import ModuleType
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING
 
 from cranfield.errors import CranfieldError, DataError, UsageError, shorten
+from cranfield.records import NamedTuple
+
+if TYPE_CHECKING:
+    from types import ModuleType
+    from typing import Protocol
+
+    class Decoder(Protocol):
+        """What the decompressors of the standard library have in common."""
+
+        @property
+        def eof(self) -> bool: ...
+        @property
+        def unused_data(self) -> bytes: ...
+        @property
+        def needs_input(self) -> bool: ...
+        def decompress(self, data: bytes | memoryview, max_length: int = -1) -> bytes: ...
+
+    class _ZlibDecoder(Protocol):
+        @property
+        def eof(self) -> bool: ...
+        @property
+        def unused_data(self) -> bytes: ...
+        @property
+        def unconsumed_tail(self) -> bytes: ...
+        def decompress(self, data: bytes | memoryview, max_length: int = 0, /) -> bytes: ...
+
 
 EXPANSION = 500
 LEAST_LIMIT = 1 << 28
@@ -19,28 +43,6 @@ PIECE = 1 << 20  # bytes to unpack at once
 _MOST_AT_ONCE = 1 << 24  # bytes to make of them
 
 Stored = bytes | bytearray | mmap.mmap  # the bytes of a file, as they came or where they lie
-
-
-class Decoder(Protocol):
-    """What the decompressors of the standard library have in common."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    @property
-    def needs_input(self) -> bool: ...
-    def decompress(self, data: bytes | memoryview, max_length: int = -1) -> bytes: ...
-
-
-class _ZlibDecoder(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    @property
-    def unconsumed_tail(self) -> bytes: ...
-    def decompress(self, data: bytes | memoryview, max_length: int = 0, /) -> bytes: ...
 
 
 class _Gzip:
@@ -107,16 +109,23 @@ class Compression(NamedTuple):
     """A way to compress, recognised by the first bytes, whatever the file is called."""
 
     name: str
-    magic: re.Pattern[bytes]
+    magic: tuple[bytes, ...]
     decoder: Callable[[], Decoder]
+
+    def begins(self, start: bytes | memoryview) -> bool:
+        """Whether something that starts so is compressed in this way."""
+        return bytes(start).startswith(self.magic)
 
 
 COMPRESSIONS = (
-    Compression("gzip", re.compile(rb"\x1f\x8b"), _Gzip),
-    Compression("bzip2", re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"), _bzip2),  # all ten: a topic may be called BZh9
-    Compression("xz", re.compile(rb"\xfd7zXZ\x00"), _xz),
+    Compression("gzip", (b"\x1f\x8b",), _Gzip),
+    # All ten bytes: a topic may be called BZh9.
+    Compression(
+        "bzip2", tuple(b"BZh%d%b" % (n, b) for n in range(1, 10) for b in (b"1AY&SY", b"\x17rE8P\x90")), _bzip2
+    ),
+    Compression("xz", (b"\xfd7zXZ\x00",), _xz),
     # A frame, or one to be skipped, with which pzstd's files begin and those that can be searched end.
-    Compression("zstd", re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18"), _zstd),
+    Compression("zstd", (b"\x28\xb5\x2f\xfd", *(b"%c\x2a\x4d\x18" % skipped for skipped in range(0x50, 0x60))), _zstd),
 )
 
 
@@ -137,7 +146,7 @@ def let_go(stored: Stored, begin: int, end: int) -> None:
 
 def compression_of(start: bytes) -> Compression | None:
     """How something is compressed that starts so; None if it is not."""
-    return next((compression for compression in COMPRESSIONS if compression.magic.match(start)), None)
+    return next((compression for compression in COMPRESSIONS if compression.begins(start)), None)
 
 
 class UnpackedSoFar(NamedTuple):
@@ -168,7 +177,7 @@ def unpacked(pieces: Iterable[bytes | memoryview], label: str, before: UnpackedS
                 if decoder is None:
                     compression = compression or compression_of(bytes(data[:10]))
                     assert compression is not None
-                    if not compression.magic.match(data[:10]):
+                    if not compression.begins(data[:10]):
                         rest = bytes(data)  # the next piece may tell what it is
                         break
                     decoder = compression.decoder()

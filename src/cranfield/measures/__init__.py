@@ -44,12 +44,14 @@ else:
     def __getattr__(name):
         if name == "__all__":
             return __dir__()
-        from importlib.util import find_spec
-
         from cranfield.errors import UsageError
+        from cranfield.exports import module_of
 
-        if name.startswith("_") or find_spec(f"{__name__}.{name}") is not None:  # Python imports a module after that
+        if name.startswith("_"):
             raise AttributeError(f"module 'cranfield.measures' has no attribute '{name}'")
+        module = module_of(__name__, name)
+        if module is not None:
+            return module
         try:
             return named(name)
         except UsageError as error:

@@ -53,7 +53,7 @@ def listed(text: str) -> list[str]:
 
 
 def _parse_part(text: str) -> list[Measure]:
-    ranged = re.fullmatch(r"([^,]+|.*\).*)@\s*([^@,()]*?)\s*\.\.\s*([^@,()]*)", text)
+    ranged = re.fullmatch(r"([^,]+|.*\).*)@\s*([^@,()]*?)\s*\.\.\s*([^@,()]*)", text) if ".." in text else None
     if ranged:
         return [measure for name in _ranged(text, *ranged.groups()) for measure in _parse_part(name)]
     text = _in_our_notation(text)
@@ -121,17 +121,18 @@ def _in_our_notation(text: str) -> str:
     >>> _in_our_notation("F0.5@15")
     'F(beta=0.5)@15'
     """
-    by_beta = re.fullmatch(r"F([0-9]*\.?[0-9]+)(?:\((.*)\))?(@.*)", text)
+    by_beta = text.startswith("F") and re.fullmatch(r"F([0-9]*\.?[0-9]+)(?:\((.*)\))?(@.*)", text)
     if by_beta:  # of lectures; without a cutoff two measures are called so
         beta, more, at = by_beta.groups()
         return f"F(beta={float(beta)}{f', {more}' if more else ''}){at}"
-    if re.fullmatch(r"rbp[.@][0-9]+", text):
+    if text.startswith("rbp") and re.fullmatch(r"rbp[.@][0-9]+", text):
         p = f"p=0.{text[4:]}"
         raise UsageError(
             f"'{text}' has two meanings; write RBP({p}), where a document is relevant or not, or GradedRBP({p}), where "
             "its grade counts" + (f"; a cutoff is GradedRBP{text[3:]}" if "@" in text else "")
         )
-    read = re.fullmatch(r"([a-z][a-z_0-9-]*?)(@[0-9]+)?(?:-l([0-9]+))?", text)
+    may_be = text.partition("@")[0] in RANX or "-l" in text
+    read = re.fullmatch(r"([a-z][a-z_0-9-]*?)(@[0-9]+)?(?:-l([0-9]+))?", text) if may_be else None
     if read is None or (read[1] not in RANX and read[3] is None):
         return text
     name, at, level = read[1], read[2] or "", read[3]

@@ -1,0 +1,170 @@
+"""Parquet that is judged while it is read, one row group after another: the numbers, notes and errors of the whole."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.parquet
+import pytest
+
+import cranfield
+from cranfield import DataError, Policy
+from cranfield.formats import parquet
+from cranfield.formats.reading import Reading
+
+MEASURES = ["AP", "nDCG@5", "RR", "P@3", "R@10"]
+QRELS = {str(topic): {str(d): (d * topic) % 3 for d in range(1, 30, 2)} for topic in range(1, 13)}
+
+
+def rows(seed: int, *, scattered: bool = False) -> list[tuple[str, str, int, float]]:
+    """Topics of one to 40 documents, some of them tied, some repeated, and one topic that nobody judged."""
+    rng = random.Random(seed)
+    made = []
+    for topic in [*map(str, range(1, 13)), "99"]:
+        documents = rng.sample(range(1, 60), rng.choice([1, 5, 40]))
+        of_topic = [(topic, str(d), rank, float(rng.randint(1, 20))) for rank, d in enumerate(documents, 1)]
+        made += of_topic + of_topic[:1] * (topic == "7")
+    if scattered:
+        rng.shuffle(made)
+    return made
+
+
+def written(path: Path, made: list[tuple[str, str, int, float]], *, ids: Any = None, **more: Any) -> str:
+    kind = ids or pyarrow.string()
+    topics, documents, ranks, scores = (list(column) for column in zip(*made, strict=True))
+    as_ids = (lambda values: [int(value) for value in values]) if pyarrow.types.is_integer(kind) else list
+    columns = {
+        "score": scores,
+        "document": pyarrow.array(as_ids(documents), kind),
+        "rank": ranks,
+        "topic": pyarrow.array(as_ids(topics), kind),
+        "tag": ["mine"] * len(made),
+    }
+    pyarrow.parquet.write_table(pyarrow.table(columns | more), path, row_group_size=17)
+    return str(path)
+
+
+def as_text(path: Path, made: list[tuple[str, str, int, float]]) -> str:
+    path.write_text("".join(f"{topic} Q0 {d} {rank} {score} mine\n" for topic, d, rank, score in made))
+    return str(path)
+
+
+@pytest.fixture
+def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches and shares so small that there are many; and nothing reads a whole file."""
+
+    def refuse(*arguments: object) -> None:
+        raise AssertionError("all of it was read at once")
+
+    monkeypatch.setattr(parquet, "BATCH", 5)
+    monkeypatch.setattr(parquet, "ROWS_AT_ONCE", 40)
+    monkeypatch.setattr(parquet, "_columns_of", refuse)
+
+
+@pytest.mark.usefixtures("in_parts")
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("scattered", [False, True])
+@pytest.mark.parametrize("ids", [pyarrow.string(), pyarrow.large_string(), pyarrow.int64(), pyarrow.int16()])
+@pytest.mark.parametrize("ties", ["docid", "file", "expected"])
+def test_row_groups_are_judged_as_the_whole_is(
+    tmp_path: Path, threads: int, scattered: bool, ids: Any, ties: Any
+) -> None:
+    for seed in range(4):
+        made = rows(seed, scattered=scattered)
+        text = as_text(tmp_path / "a.run", made)
+        file = written(tmp_path / "a.parquet", made, ids=ids)
+        reading, policy = Reading(threads=threads), Policy(ties=ties)
+        known = cranfield.evaluate(QRELS, text, MEASURES, policy=policy)
+        found = cranfield.evaluate(QRELS, file, MEASURES, policy=policy, reading=reading)
+        np.testing.assert_array_equal(found.scores, known.scores)
+        assert found.topics == known.topics
+        assert [str(warning) for warning in found.warnings] == [str(warning) for warning in known.warnings]
+        assert found.inputs[-1].tag == "mine"
+        assert (found.inputs[-1].rows, found.inputs[-1].topics) == (known.inputs[-1].rows, known.inputs[-1].topics)
+
+
+@pytest.mark.usefixtures("in_parts")
+def test_several_tags_are_told_wherever_they_stand(tmp_path: Path) -> None:
+    made = rows(1)
+    tags = ["mine"] * (len(made) - 1) + ["yours"]
+    results = cranfield.evaluate(QRELS, written(tmp_path / "a.parquet", made, tag=tags), MEASURES)
+    assert results.inputs[-1].tag == "yours"
+    assert "several-tags" in [warning.code for warning in results.warnings]
+
+
+@pytest.mark.usefixtures("in_parts")
+def test_ranks_without_scores_are_judged_too(tmp_path: Path) -> None:
+    made = rows(2)
+    topics, documents, ranks, _ = (list(column) for column in zip(*made, strict=True))
+    table = pyarrow.table({"topic": topics, "document": documents, "rank": ranks})
+    pyarrow.parquet.write_table(table, tmp_path / "a.parquet", row_group_size=17)
+    known = cranfield.evaluate(QRELS, {t: [r[1] for r in made if r[0] == t] for t, *_ in made if t != "7"}, MEASURES)
+    found = cranfield.evaluate(QRELS, str(tmp_path / "a.parquet"), MEASURES)
+    others = [t for t, topic in enumerate(known.topics) if topic != "7"]
+    np.testing.assert_array_equal(found.scores[:, :, others], known.scores[:, :, others])
+
+
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "missing": ({"score": None}, r"row 60 \(counting from 0\), column 'score': missing value"),
+    "not a number": ({"score": float("nan")}, "row 60 .*'score'"),
+    "no id": ({"document": ""}, "row 60 .*'document'"),
+    "no rank": ({"rank": 1.5}, "row 60 .*'rank'"),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_told_as_of_the_whole_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str, threads: int
+) -> None:
+    monkeypatch.setattr(parquet, "BATCH", 5)
+    changes, message = FAULTS[fault]
+    made = rows(3)
+    columns: dict[str, list[Any]] = {
+        name: [row[i] for row in made] for i, name in enumerate(("topic", "document", "rank", "score"))
+    }
+    for name, value in changes.items():
+        columns[name][60] = value
+    pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet", row_group_size=17)
+    with pytest.raises(DataError, match=message) as whole:
+        cranfield.read_run(tmp_path / "a.parquet")
+    with pytest.raises(DataError) as judged:
+        cranfield.evaluate(QRELS, tmp_path / "a.parquet", MEASURES, reading=Reading(threads=threads))
+    assert str(judged.value) == str(whole.value)
+
+
+@pytest.mark.parametrize("scattered", [False, True])
+def test_a_document_twice_with_other_scores_is_told_wherever_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scattered: bool
+) -> None:
+    monkeypatch.setattr(parquet, "BATCH", 5)
+    monkeypatch.setattr(parquet, "ROWS_AT_ONCE", 40)
+    made = [("1", str(d), d, float(50 - d)) for d in range(1, 40)] + [("1", "3", 40, 0.5)]
+    made += [("2", "d", 1, 1.0), ("1", "x", 41, 0.1)] if scattered else []
+    with pytest.raises(DataError, match=r"topic '1' has document '3' twice, with the scores 47 and 0\.5"):
+        cranfield.evaluate(QRELS, written(tmp_path / "a.parquet", made), MEASURES)
+
+
+def test_a_damaged_row_group_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    written(path, rows(5))
+    content = bytearray(path.read_bytes())
+    second = pyarrow.parquet.ParquetFile(path).metadata.row_group(1).column(1)
+    begin = second.dictionary_page_offset or second.data_page_offset
+    content[begin : begin + 40] = b"\xff" * 40
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="damaged Parquet file"):
+        cranfield.evaluate(QRELS, path, MEASURES)
+
+
+def test_progress_counts_the_bytes_of_the_file(tmp_path: Path) -> None:
+    from cranfield._core import Progress
+
+    progress = Progress()
+    file = written(tmp_path / "a.parquet", rows(6))
+    cranfield.evaluate(QRELS, file, MEASURES, reading=Reading(progress=progress))
+    assert 0 < progress.done == progress.total < Path(file).stat().st_size
