@@ -29,11 +29,11 @@ class Cluster:
     user: str | None
     numbers: Iterator[int] = field(default_factory=count)
 
-    def new_database(self) -> str:
-        """The address of an empty database."""
+    def new_database(self, form: str = "template1") -> str:
+        """The address of an empty database, or of a copy of another."""
         name = f"test{next(self.numbers)}"
         with psycopg.connect(self.address("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name} TEMPLATE {form}")
         return self.address(name)
 
     def address(self, database: str) -> str:

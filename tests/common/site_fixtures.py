@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,11 +22,33 @@ def cluster() -> Iterator[Cluster]:
         yield started
 
 
+# Databases in the newest form, of which each test gets a copy: to migrate an empty one takes longer than most tests.
+
+
+@pytest.fixture(scope="session")
+def ready_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ready")
+    open_folder(ServerSettings(folder=folder)).close()
+    return folder / "cranfield.db"
+
+
+@pytest.fixture(scope="session")
+def ready_database(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> str:
+    address = cluster.new_database()
+    open_folder(ServerSettings(folder=tmp_path_factory.mktemp("ready"), database=address)).close()
+    return address.partition("@/")[2].partition("?")[0]
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> ServerSettings:
     """Where a server has its data."""
-    address = request.getfixturevalue("cluster").new_database() if request.param == "postgresql" else ""
-    return ServerSettings(folder=tmp_path / "data", database=address)
+    folder = tmp_path / "data"
+    if request.param == "postgresql":
+        cluster, ready = (request.getfixturevalue(name) for name in ("cluster", "ready_database"))
+        return ServerSettings(folder=folder, database=cluster.new_database(ready))
+    folder.mkdir(mode=0o700)
+    shutil.copy(request.getfixturevalue("ready_file"), folder)
+    return ServerSettings(folder=folder)
 
 
 class Clock:

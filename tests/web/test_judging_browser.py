@@ -464,7 +464,7 @@ def test_every_card_is_accessible_and_inert(live: Live, sits: Sits, width: int, 
         ann.keys("0")
     ann.reads("#document", "Nothing is left")
     assert axe.Axe().run(ann.page).violations_count == 0
-    ann.done()
+    ann.done(but="Failed to execute 'postMessage'")  # axe's, to the frame of a document, which is of no origin
 
 
 def test_right_to_left(live: Live, sits: Sits) -> None:

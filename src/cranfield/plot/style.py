@@ -151,34 +151,48 @@ def styled(
     """
     import altair as alt
 
-    for name, value in (params or {}).items():
-        given = value if isinstance(value, str) else list(value)
-        chart = chart.add_params(alt.param(name=name, value=given))
-    if isinstance(chart.title, str | list):
-        chart = chart.properties(title=title_lines(chart.title, theme))
-    chart = chart.properties(usermeta={"caption": caption, "ppi": theme.ppi, "widths": theme.widths})
+    given = {name: value if isinstance(value, str) else list(value) for name, value in (params or {}).items()}
+    if given:
+        chart = chart.add_params(*(alt.param(name=name, value=value) for name, value in given.items()))
     text = {"labelFontSize": theme.font, "titleFontSize": theme.font, "titleFontWeight": "normal"}
     inked = {"labelColor": INK, "titleColor": INK}
-    dressed: Chart = (
-        chart.configure(font=theme.family, background=GROUND, padding=5 if theme.column is None else 1)
-        .configure_axis(**text, **inked, labelFlush=False, gridColor=GRID, domainColor=AXIS, tickColor=AXIS)
+    # All of it at once: with every step Altair copies the whole chart.
+    config = {
+        "font": theme.family,
+        "background": GROUND,
+        "padding": 5 if theme.column is None else 1,
+        "axis": {**text, **inked, "labelFlush": False, "gridColor": GRID, "domainColor": AXIS, "tickColor": AXIS},
         # A label at every tick: fewer of both where there is little room.
-        .configure_axisXQuantitative(
-            tickCount=alt.ExprRef(f"ceil(width / {theme.font * 4})"), labelSeparation=theme.font * 0.8
-        )
+        "axisXQuantitative": {
+            "tickCount": {"expr": f"ceil(width / {theme.font * 4})"},
+            "labelSeparation": theme.font * 0.8,
+        },
         # Entries stand as far apart as leaves room for letters of the viewer's that are wider than those measured.
-        .configure_legend(
-            **text, **inked, labelLimit=WHOLE, titleLimit=WHOLE, columnPadding=theme.font * 2.5, offset=theme.font
-        )
-        .configure_title(
-            fontSize=theme.font + 1, fontWeight="normal", anchor="start", offset=6, color=INK, subtitleColor=INK
-        )
-        .configure_header(labelFontSize=theme.font, titleFontSize=theme.font, **inked)
-        .configure_view(stroke=None)
-        .configure_text(color=INK)
+        "legend": {
+            **text,
+            **inked,
+            "labelLimit": WHOLE,
+            "titleLimit": WHOLE,
+            "columnPadding": theme.font * 2.5,
+            "offset": theme.font,
+        },
+        "title": {
+            "fontSize": theme.font + 1,
+            "fontWeight": "normal",
+            "anchor": "start",
+            "offset": 6,
+            "color": INK,
+            "subtitleColor": INK,
+        },
+        "header": {"labelFontSize": theme.font, "titleFontSize": theme.font, **inked},
+        "view": {"stroke": None},
+        "text": {"color": INK},
         # A description of every mark would put titles, and the names in them, into expressions as they are.
-        .configure_mark(aria=False)
-    )
+        "mark": {"aria": False},
+    }
+    about = {"caption": caption, "ppi": theme.ppi, "widths": theme.widths}
+    titled = {"title": title_lines(chart.title, theme)} if isinstance(chart.title, str | list) else {}
+    dressed: Chart = chart.properties(**titled, usermeta=about, config=config)
     return dressed
 
 

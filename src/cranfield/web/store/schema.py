@@ -38,8 +38,10 @@ def migrate(store: Store) -> tuple[str | None, str]:
                 f"the database has form {before}, which this version of cranfield does not know: a newer one wrote it; "
                 "install that version, or restore a backup"
             )
-        command.upgrade(config(connection), "head")
-        return before, newest()
+        head = newest()
+        if before != head:
+            command.upgrade(config(connection), "head")
+        return before, head
 
 
 def config(connection: Connection) -> Config:
