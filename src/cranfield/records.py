@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 _MISSING: Final = type("Missing", (), {})()
+FEW = 16  # named tuples of a class, for which compiling a function does not pay
 
 
 @dataclass_transform(kw_only_default=True, frozen_default=True, eq_default=False)
@@ -91,16 +92,23 @@ else:
         made = signature(_maker(owner))
         return made.replace(parameters=list(made.parameters.values())[1:])
 
+    _made: dict[type, int] = {}
+
     class _NamedTuple(tuple):
-        """What all named tuples have. The function that makes those of a class is compiled when the first is made: most
-        classes of a command never have any, and compiling took longer than reading a run.
+        """What all named tuples have. The function that makes those of a class is compiled when a few were made: most
+        classes of a command never have more, and compiling took longer than reading a run.
         """
 
         __slots__ = ()
         __signature__ = _LateSignature(_signature_of_tuple)
 
         def __new__(cls, /, *values: Any, **named: Any) -> Self:
-            return _maker(cls)(cls, *values, **named)
+            _made[cls] = number = _made.get(cls, 0) + 1
+            left, given = cls._fields[len(values) :], cls._field_defaults | named
+            fit = len(values) <= len(cls._fields) and named.keys() <= set(left) and given.keys() >= set(left)
+            if number > FEW or not fit:  # what does not fit is refused as a function of these fields would
+                return _maker(cls)(cls, *values, **named)
+            return tuple.__new__(cls, (*values, *(given[field] for field in left)))
 
         @classmethod
         def _make(cls, values: Iterable[Any]) -> Self:

@@ -29,6 +29,7 @@ import cranfield
 from commands import command_line, command_process, of_a_process
 from cranfield import CranfieldError, DataError, UsageError
 from cranfield.errors import ArgumentError
+from cranfield.formats import sources
 from cranfield.formats.reading import Reading
 from cranfield.tables import MOST_THREADS, thread_count
 
@@ -228,12 +229,21 @@ REFUSED_QRELS = {
 }  # fmt: skip
 
 
+@pytest.fixture(params=["copied", "mapped"])
+def _held(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """How the bytes of a file are held: small ones are copied, large ones mapped."""
+    if request.param == "mapped":
+        monkeypatch.setattr(sources, "COPIED", 0)
+
+
+@pytest.mark.usefixtures("_held")
 @cases(REFUSED_RUNS)
 def test_run_is_refused(case: Refused, tmp_path: Path) -> None:
     qrels, run = files(tmp_path, run=case.text)
     check_refusal(cranfield.read_run, run, case, qrels, run)
 
 
+@pytest.mark.usefixtures("_held")
 @cases(REFUSED_QRELS)
 def test_qrels_are_refused(case: Refused, tmp_path: Path) -> None:
     qrels, run = files(tmp_path, qrels=case.text)
@@ -429,6 +439,7 @@ ACCEPTED = {
 }  # fmt: skip
 
 
+@pytest.mark.usefixtures("_held")
 @cases(ACCEPTED)
 def test_odd_input_gives_the_right_number(case: Accepted, tmp_path: Path) -> None:
     qrels, run = files(tmp_path, case.qrels, case.run)

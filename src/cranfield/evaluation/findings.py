@@ -321,7 +321,10 @@ def of_runs(
 
 def has_many_grades(pool: Pool, policy: Policy) -> bool:
     """Whether judgements have as many values as scores have: then the rows of runs are looked at too."""
-    return policy.grades != "probabilities" and len(set(pool.grades[:1000].tolist())) > MOST_GRADES
+    if policy.grades == "probabilities":
+        return False
+    some_grades = pool.once("some grades", lambda: np.unique(pool.grades[:1000]))
+    return len(some_grades) > MOST_GRADES
 
 
 def _looks_swapped(run: Run, judged: Judged, policy: Policy) -> list[Finding]:

@@ -175,8 +175,11 @@ def chosen_format(name: str | None, data: Buffer, label: str, request: Request) 
             raise UsageError(f"unknown format '{name}'; known: {', '.join(known)}{FORMATS.suggestion(name, known)}")
         if chosen.serves(request.kind):
             return chosen
-    end = data.find(b"\n", 1 << 16) if b"\n" not in data[: 1 << 16] else 1 << 16  # at least the first line
-    head = bytes(data[: end if end > 0 else None]).removeprefix(BYTE_ORDER_MARK)
+    head = bytes(data[:HEAD])
+    if b"\n" not in head:  # at least the first line
+        end = data.find(b"\n", HEAD)
+        head = bytes(data[: end if end > 0 else None])
+    head = head.removeprefix(BYTE_ORDER_MARK)
     formats, suffix = readable(), suffix_of(label)
     recognised = (format for format in formats if format.serves(request.kind) and format.recognise(head, request))
     by_suffix = (format for format in formats if suffix in format.suffixes)
@@ -197,6 +200,7 @@ def _read_memory(source: Given, label: str, request: Request) -> Parsed:
     raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}", *to_be_collected(source))
 
 
+HEAD = 1 << 16  # bytes by which a format is told
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 

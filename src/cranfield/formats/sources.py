@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         text: str
 
 
+COPIED = 1 << 22  # bytes of a file that are copied sooner than mapped, above all beside other threads
 DEVICE = 1 << 26  # bytes of a device that is read as a file: a terminal has fewer, /dev/zero has no end
 MOST_NAMES = 2000  # of files in a folder that are looked at for one that may have been meant
 
@@ -124,7 +125,7 @@ def as_file(opened: Source) -> _OpenedFile:
 def _stored_bytes(path: str, is_input: bool) -> Buffer:
     with opened_file(path, is_input=is_input) as file:
         mode = os.fstat(file.fileno())
-        if stat.S_ISREG(mode.st_mode) and mode.st_size > 0:  # a pipe cannot be mapped, an empty file must not be
+        if stat.S_ISREG(mode.st_mode) and mode.st_size > COPIED:  # a pipe cannot be mapped
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         return _to_the_end(file, mode.st_mode, path)
 

@@ -179,12 +179,12 @@ def _parse_trec(text: str) -> list[Measure]:
         for name, (_, trec) in definition.averages.items():
             if trec == text:
                 return [called(definition, name)]
-        measure = called(definition, definition.name)
         if definition.trec == text:
-            return [measure]
+            return [called(definition, definition.name)]
         stem = definition.trec_at
         if stem is None or not text.startswith(stem):
             continue
+        measure = called(definition, definition.name)
         rest = text[len(stem) :]
         if not rest and stem != definition.name:
             return [measure @ value for value in definition.trec_cutoffs]
