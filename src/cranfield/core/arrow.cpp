@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <functional>
+#include <initializer_list>
 #include <optional>
 
 #include "join.hpp"
@@ -45,82 +45,109 @@ struct Column {
 
 std::string type_name(const Column& column) { return column.type.format; }
 
-// Calls use(number of row) with the integer there, whatever its width.
-std::function<std::int64_t(std::int64_t)> integers(const Column& column) {
-    const Bytes format = column.type.format;
-    const std::int64_t offset = column.offset;
-    const auto reader = [&](auto kind) -> std::function<std::int64_t(std::int64_t)> {
-        const auto* const values = column.buffer<decltype(kind)>(1);
-        return [values, offset](std::int64_t i) { return static_cast<std::int64_t>(values[i + offset]); };
-    };
-    if (format == "c") return reader(std::int8_t{});
-    if (format == "C") return reader(std::uint8_t{});
-    if (format == "s") return reader(std::int16_t{});
-    if (format == "S") return reader(std::uint16_t{});
-    if (format == "i") return reader(std::int32_t{});
-    if (format == "I") return reader(std::uint32_t{});
-    if (format == "l") return reader(std::int64_t{});
-    if (format == "L") {
-        const auto* const values = column.buffer<std::uint64_t>(1);
-        return [values, offset, name = column.name](std::int64_t i) {
-            if (values[i + offset] >> 63) throw FrameError("column '" + name + "' holds an id above 2^63");
-            return static_cast<std::int64_t>(values[i + offset]);
-        };
+// The whole numbers of a column, of whatever width. What they are is asked row by row: that foretells better than a call.
+class Integers {
+public:
+    static bool are_in(const Column& column) {
+        const Bytes format = column.type.format;
+        return format.size() == 1 && Bytes("cCsSiIlL").find(format[0]) != Bytes::npos;
     }
-    return nullptr;
-}
+    explicit Integers(const Column& column)
+        : name_(column.name), values_(column.array.buffers[1]), offset_(column.offset), width_(column.type.format[0]) {}
+    std::int64_t operator()(std::int64_t i) const {
+        switch (width_) {
+        case 'c': return at<std::int8_t>(i);
+        case 'C': return at<std::uint8_t>(i);
+        case 's': return at<std::int16_t>(i);
+        case 'S': return at<std::uint16_t>(i);
+        case 'i': return at<std::int32_t>(i);
+        case 'I': return at<std::uint32_t>(i);
+        case 'l': return at<std::int64_t>(i);
+        default: break;
+        }
+        if (at<std::uint64_t>(i) >> 63) throw FrameError("column '" + name_ + "' holds an id above 2^63");
+        return static_cast<std::int64_t>(at<std::uint64_t>(i));
+    }
 
-// Calls take(row, id) for each row of an id column. Ids from string buffers stay where they are; numbers are
-// written into the arena.
+private:
+    template <typename T>
+    T at(std::int64_t i) const {
+        return static_cast<const T*>(values_)[i + offset_];
+    }
+    std::string name_;
+    const void* values_;
+    std::int64_t offset_;
+    char width_;
+};
+
+// The ids of a column. Those in string buffers stay where they are; numbers are written into the arena.
 class IdReader {
 public:
     IdReader(const Column& column, Arena& arena) : column_(column), format_(column.type.format), arena_(arena) {
+        const auto is = [&](std::initializer_list<Bytes> formats) {
+            return std::find(formats.begin(), formats.end(), format_) != formats.end();
+        };
+        if (is({"u", "z"})) {
+            form_ = Form::text;
+        } else if (is({"U", "Z"})) {
+            form_ = Form::large_text;
+        } else if (is({"vu", "vz"})) {
+            form_ = Form::text_view;
+        } else if (Integers::are_in(column_)) {
+            numbers_.emplace(column_);
+        } else {
+            throw FrameError("column '" + column_.name + "' has Arrow type '" + std::string(format_) +
+                             "'; ids are strings or integers");
+        }
         if (column_.type.dictionary) {
             dictionary_ = std::make_unique<Column>(
                 Column{*column_.type.dictionary, *column_.array.dictionary, column_.array.dictionary->offset, column_.name});
             entries_ = std::make_unique<IdReader>(*dictionary_, arena_);
-            integers_ = integers(column_);
-        } else if (format_ != "u" && format_ != "z" && format_ != "U" && format_ != "Z" && format_ != "vu" && format_ != "vz") {
-            integers_ = integers(column_);
-            if (!integers_) {
-                throw FrameError("column '" + column_.name + "' has Arrow type '" + std::string(format_) +
-                                 "'; ids are strings or integers");
-            }
         }
     }
     // A row without an id, or one whose place in a dictionary has none.
-    bool is_null(std::int64_t i) const { return column_.is_null(i) || (entries_ && entries_->is_null(integers_(i))); }
+    bool is_null(std::int64_t i) const {
+        return column_.is_null(i) || (entries_ && dictionary_->array.null_count != 0 && entries_->is_null((*numbers_)(i)));
+    }
     Bytes operator()(std::int64_t i) {
-        if (entries_) return (*entries_)(integers_(i));
-        if (integers_) {
-            const std::int64_t number = integers_(i);
-            if (number == last_number_ && !last_.empty()) return last_;  // as topics are, row after row
-            char digits[24];
-            const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-            last_number_ = number;
-            return last_ = arena_.keep(Bytes(digits, static_cast<std::size_t>(end - digits)));
-        }
         const std::int64_t at = i + column_.offset;
-        if (format_ == "u" || format_ == "z") return slice(column_.buffer<std::int32_t>(1), at);
-        if (format_ == "U" || format_ == "Z") return slice(column_.buffer<std::int64_t>(1), at);
-        // A string view: its length, then either 12 bytes of text or a prefix, a buffer number and an offset.
-        const char* const view = column_.buffer<char>(1) + 16 * at;
-        const auto length = static_cast<std::size_t>(load4(view));
-        if (length <= 12) return {view + 4, length};
-        return {column_.buffer<char>(2 + static_cast<int>(load4(view + 8))) + load4(view + 12), length};
+        switch (form_) {
+        case Form::text: return slice(column_.buffer<std::int32_t>(1), at);
+        case Form::large_text: return slice(column_.buffer<std::int64_t>(1), at);
+        case Form::text_view: return view(column_.buffer<char>(1) + 16 * at);
+        default: break;
+        }
+        const std::int64_t number = (*numbers_)(i);
+        if (number == last_number_ && !last_.empty()) return last_;  // as topics are, row after row
+        last_number_ = number;
+        return last_ = entries_ ? (*entries_)(number) : digits(number);
     }
 
 private:
+    enum class Form { text, large_text, text_view, number };  // a number may be that of an entry in a dictionary
+
     template <typename Offset>
     Bytes slice(const Offset* offsets, std::int64_t at) const {
         return {column_.buffer<char>(2) + offsets[at], static_cast<std::size_t>(offsets[at + 1] - offsets[at])};
     }
+    // A string view: its length, then either 12 bytes of text or a prefix, a buffer number and an offset.
+    Bytes view(const char* view) const {
+        const auto length = static_cast<std::size_t>(load4(view));
+        if (length <= 12) return {view + 4, length};
+        return {column_.buffer<char>(2 + static_cast<int>(load4(view + 8))) + load4(view + 12), length};
+    }
+    Bytes digits(std::int64_t number) {
+        char digits[24];
+        const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+        return arena_.keep(Bytes(digits, static_cast<std::size_t>(end - digits)));
+    }
     const Column& column_;
     const Bytes format_;
     Arena& arena_;
+    Form form_ = Form::number;
     std::unique_ptr<Column> dictionary_;
     std::unique_ptr<IdReader> entries_;
-    std::function<std::int64_t(std::int64_t)> integers_;
+    std::optional<Integers> numbers_;
     std::int64_t last_number_ = 0;
     Bytes last_;  // the same as text
 };
@@ -135,34 +162,34 @@ double half(std::uint16_t bits) {
     return bits >> 15 ? -value : value;
 }
 
-std::function<double(std::int64_t)> numbers(const Column& column) {
-    const Bytes format = column.type.format;
-    const std::int64_t offset = column.offset;
-    if (column.type.dictionary == nullptr) {
-        if (format == "g") {
-            return [values = column.buffer<double>(1), offset](std::int64_t i) { return values[i + offset]; };
-        }
-        if (format == "f") {
-            return [values = column.buffer<float>(1), offset](std::int64_t i) {
-                return static_cast<double>(values[i + offset]);
-            };
-        }
-        if (format == "e") {
-            return [values = column.buffer<std::uint16_t>(1), offset](std::int64_t i) { return half(values[i + offset]); };
-        }
-        if (format == "b") {
-            return [bits = column.buffer<std::uint8_t>(1), offset](std::int64_t i) {
-                const auto at = static_cast<std::size_t>(i + offset);
-                return static_cast<double>(bits[at / 8] >> (at % 8) & 1);
-            };
-        }
-        if (auto whole = integers(column)) {
-            return [whole](std::int64_t i) { return static_cast<double>(whole(i)); };
+// The scores or grades of a column.
+class Numbers {
+public:
+    explicit Numbers(const Column& column) : column_(column), form_(column.type.format[0]) {
+        const bool plain = column.type.dictionary == nullptr;
+        if (plain && Integers::are_in(column)) {
+            whole_.emplace(column);
+        } else if (!plain || Bytes(column.type.format).size() != 1 || Bytes("gfeb").find(form_) == Bytes::npos) {
+            throw FrameError("column '" + column.name + "' has Arrow type '" + type_name(column) +
+                             "'; a score or grade is a float or an integer");
         }
     }
-    throw FrameError("column '" + column.name + "' has Arrow type '" + type_name(column) +
-                     "'; a score or grade is a float or an integer");
-}
+    double operator()(std::int64_t i) const {
+        const std::int64_t at = i + column_.offset;
+        switch (form_) {
+        case 'g': return column_.buffer<double>(1)[at];
+        case 'f': return static_cast<double>(column_.buffer<float>(1)[at]);
+        case 'e': return half(column_.buffer<std::uint16_t>(1)[at]);
+        case 'b': return static_cast<double>(column_.buffer<std::uint8_t>(1)[at / 8] >> (at % 8) & 1);
+        default: return static_cast<double>((*whole_)(i));
+        }
+    }
+
+private:
+    const Column& column_;
+    char form_;
+    std::optional<Integers> whole_;
+};
 
 }  // namespace
 
@@ -252,12 +279,12 @@ void RowReader::read(const ArrowArray& batch, std::int64_t begin, std::int64_t e
         block.reserve(static_cast<std::size_t>(end - begin), layout.rank >= 0);
     }
     IdReader topic_of(topic_column, arena), doc_of(doc_column, arena);
-    const auto value_of = numbers(value_column);
-    std::unique_ptr<Column> rank_column;
-    std::function<double(std::int64_t)> rank_of;
+    const Numbers value_of(value_column);
+    std::optional<Column> rank_column;
+    std::optional<Numbers> rank_of;
     if (layout.rank >= 0) {
-        rank_column = std::make_unique<Column>(column(layout.rank));
-        rank_of = numbers(*rank_column);
+        rank_column.emplace(column(layout.rank));
+        rank_of.emplace(*rank_column);
     }
     Scratch scratch;
     Bytes last_topic = shares > 0 ? Bytes() : block.last_topic();  // which may go on in this batch
@@ -270,7 +297,8 @@ void RowReader::read(const ArrowArray& batch, std::int64_t begin, std::int64_t e
         if (doc_of.is_null(i)) throw fail("null", doc_column, {});
         if (value_column.is_null(i)) throw fail("null", value_column, {});
         const Bytes topic = topic_of(i);
-        const bool is_new = last_topic.empty() || !same_bytes(topic, last_topic);
+        const bool same_place = topic.data() == last_topic.data() && topic.size() == last_topic.size();
+        const bool is_new = last_topic.empty() || !(same_place || same_bytes(topic, last_topic));
         if (is_new && shares > 0) elsewhere = share_of(topic, shares) != share;
         if (is_new && topic.empty()) throw fail("empty-id", topic_column, {});
         if (elsewhere) {
@@ -302,7 +330,7 @@ void RowReader::read(const ArrowArray& batch, std::int64_t begin, std::int64_t e
             block.add(doc.data(), doc.size(), value);
         }
         if (layout.rank >= 0) {
-            const double rank = rank_column->is_null(i) ? std::nan("") : rank_of(i);
+            const double rank = rank_column->is_null(i) ? std::nan("") : (*rank_of)(i);
             if (rank != std::floor(rank)) throw fail("rank", *rank_column, std::to_string(rank));
             block.add_rank(static_cast<std::int32_t>(std::min(std::max(rank, -2e9), 2e9)));
         }
