@@ -29,6 +29,8 @@ from spark_cluster import Cluster, running_cluster
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 ENGINES = ("one machine", "local[2]", "cluster")
+PLAIN = "plain.run"
+FORMS = {"gzip": "one.run.gz", "zstd": "one.run.zst", "Parquet": "columns.parquet", "JSON lines": "lines.jsonl"}
 
 
 class Use(NamedTuple):
@@ -86,11 +88,11 @@ def timed(command: list[str], cluster: Cluster, workers: bool) -> tuple[Use, str
         return use, printed.read()
 
 
-def measured(rows: int, turns: int) -> dict[str, Use]:
+def measured(rows: int, turns: int, file: str = PLAIN) -> dict[str, Use]:
     """The quickest turn of each engine. They must print the same."""
     folder = DATA / f"formats-{rows}"
-    write(folder, rows, [])
-    command = [sys.executable, "-m", "cranfield", "evaluate", str(folder / "qrels"), str(folder / "plain.run")]
+    write(folder, rows, [] if file == PLAIN else [file])
+    command = [sys.executable, "-m", "cranfield", "evaluate", str(folder / "qrels"), str(folder / file)]
     for measure in MEASURES:
         command += ["-m", measure]
     best: dict[str, Use] = {}
@@ -148,6 +150,13 @@ def main() -> None:
                 f"{as_time(took)} ({took / ahead - 1:+.0%})",
             ]
             report.say(f"| {name} | {' | '.join(cells)} |")
+    report.say("", "One file in other forms, which a cluster has read by one task: once each.", "")
+    report.say(f"| rows | form | {' | '.join(ENGINES)} |", f"|--:|---|{'--:|' * len(ENGINES)}")
+    for rows in dict.fromkeys([options.rows[0], options.rows[-1]]):
+        for form, file in FORMS.items():
+            of_form = measured(rows, 1, file)
+            cells = [f"{as_time(use.wall)}, {as_memory(use.memory)}" for use in of_form.values()]
+            report.say(f"| {rows:,} | {form} | {' | '.join(cells)} |")
     if options.keep:
         keep_results(Path(__file__).parent / "results.md", report.lines)
 

@@ -45,7 +45,8 @@ struct Column {
 
 std::string type_name(const Column& column) { return column.type.format; }
 
-// The whole numbers of a column, of whatever width. What they are is asked row by row: that foretells better than a call.
+// The whole numbers of a column, of whatever width; those of 64 bits without a sign come as their bits. What they are is
+// asked row by row: that foretells better than a call.
 class Integers {
 public:
     static bool are_in(const Column& column) {
@@ -53,7 +54,8 @@ public:
         return format.size() == 1 && Bytes("cCsSiIlL").find(format[0]) != Bytes::npos;
     }
     explicit Integers(const Column& column)
-        : name_(column.name), values_(column.array.buffers[1]), offset_(column.offset), width_(column.type.format[0]) {}
+        : values_(column.array.buffers[1]), offset_(column.offset), width_(column.type.format[0]) {}
+    bool have_no_sign() const { return width_ == 'L'; }
     std::int64_t operator()(std::int64_t i) const {
         switch (width_) {
         case 'c': return at<std::int8_t>(i);
@@ -62,11 +64,8 @@ public:
         case 'S': return at<std::uint16_t>(i);
         case 'i': return at<std::int32_t>(i);
         case 'I': return at<std::uint32_t>(i);
-        case 'l': return at<std::int64_t>(i);
-        default: break;
+        default: return at<std::int64_t>(i);
         }
-        if (at<std::uint64_t>(i) >> 63) throw FrameError("column '" + name_ + "' holds an id above 2^63");
-        return static_cast<std::int64_t>(at<std::uint64_t>(i));
     }
 
 private:
@@ -74,7 +73,6 @@ private:
     T at(std::int64_t i) const {
         return static_cast<const T*>(values_)[i + offset_];
     }
-    std::string name_;
     const void* values_;
     std::int64_t offset_;
     char width_;
@@ -107,7 +105,7 @@ public:
     }
     // A row without an id, or one whose place in a dictionary has none.
     bool is_null(std::int64_t i) const {
-        return column_.is_null(i) || (entries_ && dictionary_->array.null_count != 0 && entries_->is_null((*numbers_)(i)));
+        return column_.is_null(i) || (entries_ && dictionary_->array.null_count != 0 && entries_->is_null(place_of(i)));
     }
     Bytes operator()(std::int64_t i) {
         const std::int64_t at = i + column_.offset;
@@ -119,13 +117,22 @@ public:
         }
         const std::int64_t number = (*numbers_)(i);
         if (number == last_number_ && !last_.empty()) return last_;  // as topics are, row after row
+        last_ = entries_ ? (*entries_)(place_of(i)) : digits(number);
         last_number_ = number;
-        return last_ = entries_ ? (*entries_)(number) : digits(number);
+        return last_;
     }
 
 private:
     enum class Form { text, large_text, text_view, number };  // a number may be that of an entry in a dictionary
 
+    // Which entry of the dictionary a row has; damaged files, and arrays that nobody checked, have some beyond its end.
+    std::int64_t place_of(std::int64_t i) const {
+        const std::int64_t place = (*numbers_)(i);
+        if (place < 0 || place >= dictionary_->array.length) {
+            throw FrameError("column '" + column_.name + "' refers to entries that its dictionary does not have");
+        }
+        return place;
+    }
     template <typename Offset>
     Bytes slice(const Offset* offsets, std::int64_t at) const {
         return {column_.buffer<char>(2) + offsets[at], static_cast<std::size_t>(offsets[at + 1] - offsets[at])};
@@ -138,7 +145,9 @@ private:
     }
     Bytes digits(std::int64_t number) {
         char digits[24];
-        const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
+        const bool has_sign = !numbers_->have_no_sign();
+        const auto end = has_sign ? std::to_chars(digits, digits + sizeof digits, number).ptr
+                                  : std::to_chars(digits, digits + sizeof digits, static_cast<std::uint64_t>(number)).ptr;
         return arena_.keep(Bytes(digits, static_cast<std::size_t>(end - digits)));
     }
     const Column& column_;
@@ -181,6 +190,7 @@ public:
         case 'f': return static_cast<double>(column_.buffer<float>(1)[at]);
         case 'e': return half(column_.buffer<std::uint16_t>(1)[at]);
         case 'b': return static_cast<double>(column_.buffer<std::uint8_t>(1)[at / 8] >> (at % 8) & 1);
+        case 'L': return static_cast<double>(column_.buffer<std::uint64_t>(1)[at]);
         default: return static_cast<double>((*whole_)(i));
         }
     }

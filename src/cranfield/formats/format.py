@@ -400,7 +400,7 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
     if code == "duplicate":
         return DataError(
             f"topic '{shorten(fault['topic'])}' has document '{shorten(fault['doc'])}' twice, with the {kind}s "
-            f"{fault['first']:g} and {fault['second']:g}",
+            f"{_in_full(fault['first'])} and {_in_full(fault['second'])}",
             source=source,
             remedy="Each document may appear once for each topic." + (IN_GROUPS if kind == "grade" else ""),
         )
@@ -408,6 +408,15 @@ def row_error(error: CoreError, source: str, request: Request) -> DataError | Ar
     in_table = f"row {fault['row']} (counting from 0), column '{fault['column']}'"
     where = entry if fault["column"] == "dict" else in_table
     return DataError(f"{where}: {row_problem(code, kind, entry)}", source=source)
+
+
+def _in_full(number: float) -> str:
+    """A number with all its digits: two that differ look different.
+
+    >>> _in_full(6428001.0), _in_full(0.5)
+    ('6428001', '0.5')
+    """
+    return repr(number).removesuffix(".0")
 
 
 def arrow_words(code: str) -> str:

@@ -28,7 +28,7 @@ from cranfield.formats.format import (
     table_format,
     tagged,
 )
-from cranfield.formats.json_text import encoder, has_lists, json_objects, parse, starts
+from cranfield.formats.json_text import encoder, has_topics, json_objects, parse, starts
 from cranfield.formats.labels import grade_of, remedies
 from cranfield.formats.layout import check_grades, require_columns
 from cranfield.formats.sources import Buffer, Flow
@@ -197,7 +197,7 @@ JSON_LINES = table_format(
     "jsonl",
     read_json_lines,
     suffixes=(".jsonl", ".ndjson"),
-    recognise=lambda head, request: starts(head, rb"[^{\s]") and not has_lists(head, request),
+    recognise=lambda head, request: starts(head, rb"\S") and not has_topics(head, request),
     tried=30,
     writer=Writer(write_json_lines, (".jsonl", ".ndjson")),
     flow=flow_json_lines,

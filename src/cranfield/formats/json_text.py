@@ -130,20 +130,20 @@ def starts(head: bytes, value: bytes) -> bool:
     return head.lstrip()[:1] == b"{" and bool(re.match(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*' + value, head))
 
 
-def has_lists(head: bytes, request: Request) -> bool:
-    """Whether a text starts as topics with lists of documents do, and not as a record whose first field is a list."""
-    if not starts(head, rb"\["):
+def has_topics(head: bytes, request: Request) -> bool:
+    """Whether a text starts as topics with their documents do, and not as a record whose first field is an object."""
+    if not starts(head, rb"[\[{]"):
         return False
     import json
 
     line, _, more = head.strip().partition(b"\n")
     try:
         record = json.loads(line) if len(line) < LONGEST_RECORD else None
-    except ValueError:  # it goes on in the next line
+    except (ValueError, RecursionError):  # it goes on in the next line, or is told where it is read
         record = None
-    if record is None or all(isinstance(value, list) for value in record.values()):
+    if record is None or all(isinstance(value, list | dict) for value in record.values()):
         return True
-    # Topics of which some have no list are told so, which a record that names no column would not be.
+    # Topics of which some have no documents are told so, which a record that names no column would not be.
     return not more and len(find_columns(tuple(record), request.kind, request.columns).missing()) == 3
 
 
@@ -166,7 +166,7 @@ JSON = table_format(
     "json",
     read_json,
     suffixes=(".json",),
-    recognise=lambda head, request: starts(head, rb"\{") or has_lists(head, request),
+    recognise=has_topics,
     tried=40,
     writer=Writer(write_json, (".json",), has_tag=False),
 )

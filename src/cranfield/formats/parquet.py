@@ -27,20 +27,33 @@ ROWS_AT_ONCE = 7_000_000  # rows of scattered topics that are held in memory, to
 
 def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
     """The columns that are wanted, as Arrow has them: no row of theirs becomes an object of Python."""
-    from cranfield.formats.frames import read_frame
-
-    file = _opened(data, source)
-    names = file.schema_arrow.names
+    schema = _opened(data, source).schema_arrow
+    names = _names(schema, source)
     columns = require_columns(names, request.kind, request.columns, source)
     few = [names[place] for place in (columns.topic, columns.tag) if place >= 0]  # of which many rows have the same
-    few = [name for name in few if _is_text(file.schema_arrow.field(name))]
+    few = [name for name in few if _is_text(schema.field(name))]
+    try:
+        return _read(data, source, request, columns, few)
+    except _NotByEntriesError:
+        return _read(data, source, request, columns, [])
+
+
+class _NotByEntriesError(Exception):
+    """A column is written so that pyarrow cannot read each different text of it once, but only all."""
+
+
+def _read(data: Buffer, source: str, request: Request, columns: Columns, few: list[str]) -> Parsed:
+    from cranfield.formats.frames import read_frame
+
+    file = _opened(data, source, few)
+    names = file.schema_arrow.names
     wanted = [names[place] for place in columns[:5] if place >= 0]
     tag = names[columns.tag] if columns.tag >= 0 else None
     if request.judging is not None:
         judged = _judged(_RowGroups(data, file.metadata, few, wanted, tag), columns, request, request.judging)
         if judged is not None:
             return judged
-    table = _columns_of(_opened(data, source, few), wanted, source)
+    table = _columns_of(file, wanted, source, few)
     reading = read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
     return reading if tag is None else tagged(reading, _tags(table.column(tag)))
 
@@ -52,11 +65,12 @@ class _RowGroups:
         self,
         data: Buffer,
         metadata: pyarrow.parquet.FileMetaData,
-        few: Sequence[str],
+        few: list[str],
         names: list[str],
         tag: str | None,
     ) -> None:
         self.data, self.metadata, self.few, self.names, self.tag = data, metadata, few, names, tag
+        self.sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
     def read(self, group: int, stream: FrameStream) -> list[Json] | None:
         """Gives the rows of a group to a stream, and gives their tags; nothing where there is no use in going on."""
@@ -64,36 +78,38 @@ class _RowGroups:
         import pyarrow.parquet
 
         tags: list[Json] = []
+        left = self.sizes[group]
 
         def batches() -> Iterator[pyarrow.RecordBatch]:
+            nonlocal left
             file = pyarrow.parquet.ParquetFile(
-                pyarrow.py_buffer(self.data), metadata=self.metadata, read_dictionary=self.few
+                pyarrow.py_buffer(self.data),
+                metadata=self.metadata,
+                read_dictionary=self.few,
+                page_checksum_verification=True,
             )
             for batch in file.iter_batches(BATCH, row_groups=[group], columns=self.names, use_threads=False):
+                left -= len(batch)
                 if self.tag is not None:
                     tags.extend(_tags(batch.column(self.tag)))
                 yield batch.select(self.names)  # in this order, whatever that of the file is
 
+        went_on = True
         try:
             made = batches()
             first = next(made, None)
-            if first is None:
-                return tags
-            reader = pyarrow.RecordBatchReader.from_batches(first.schema, chain([first], made))
-            del first  # it need not stay until the last is read
-            went_on = stream.read(reader.__arrow_c_stream__(), group)
+            if first is not None:
+                reader = pyarrow.RecordBatchReader.from_batches(first.schema, chain([first], made))
+                del first  # it need not stay until the last is read
+                went_on = stream.read(reader.__arrow_c_stream__(), group)
+        except pyarrow.ArrowNotImplementedError as error:
+            if self.few:
+                raise _NotByEntriesError from error
+            return None
         except (pyarrow.ArrowException, OSError):
             return None  # whoever reads the whole file tells what is wrong
-        let_go(self.data, *self.extent(group))
-        return tags if went_on else None
-
-    def extent(self, group: int) -> tuple[int, int]:
-        """Where the columns of a group begin and end in the file."""
-        of_group = self.metadata.row_group(group)
-        columns = [of_group.column(i) for i in range(of_group.num_columns)]
-        begins = [min(filter(None, (c.dictionary_page_offset, c.data_page_offset)), default=0) for c in columns]
-        ends = [begin + c.total_compressed_size for begin, c in zip(begins, columns, strict=True)]
-        return min(begins, default=0), max(ends, default=0)
+        let_go(self.data, 0, len(self.data))  # what is read of it elsewhere comes back from the file
+        return tags if went_on and left == 0 else None
 
 
 def _judged(groups: _RowGroups, columns: Columns, request: Request, judging: Judging) -> Parsed | None:
@@ -121,17 +137,16 @@ def _judged(groups: _RowGroups, columns: Columns, request: Request, judging: Jud
 
 def _passed(groups: _RowGroups, stream: FrameStream, request: Request) -> list[Json] | None:
     """Gives all rows of a file to a stream, and gives the tags; nothing where there was no use in going on."""
-    extents = [groups.extent(group) for group in range(groups.metadata.num_row_groups)]
-    request.progress.expect(sum(end - begin for begin, end in extents))
+    total = max(sum(groups.sizes), 1)
+    request.progress.expect(len(groups.data))
 
     def read(group: int) -> list[Json] | None:
         tags = groups.read(group, stream)
-        begin, end = extents[group]
-        request.progress.advance(end - begin)
+        request.progress.advance(max(groups.sizes[group], 0) * len(groups.data) // total)
         return tags
 
     tags: list[Json] = []
-    for of_group in side_by_side(read, range(len(extents)), request.threads):
+    for of_group in side_by_side(read, range(len(groups.sizes)), request.threads):
         if of_group is None:
             return None
         tags += of_group
@@ -159,19 +174,45 @@ def _opened(data: Buffer, source: str, few: Sequence[str] = ()) -> pyarrow.parqu
             "reading Parquet needs pyarrow", source=source, remedy="pip install 'cranfield[frames]'"
         ) from None
     try:
-        return pyarrow.parquet.ParquetFile(pyarrow.py_buffer(data), read_dictionary=few)
+        return pyarrow.parquet.ParquetFile(
+            pyarrow.py_buffer(data), read_dictionary=few, page_checksum_verification=True
+        )
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"damaged Parquet file ({error})", source=source) from None
+        raise _damaged(error, source) from None
 
 
-def _columns_of(file: pyarrow.parquet.ParquetFile, names: list[str] | None, source: str) -> pyarrow.Table:
+def _columns_of(
+    file: pyarrow.parquet.ParquetFile, names: list[str] | None, source: str, few: Sequence[str] = ()
+) -> pyarrow.Table:
     """Some columns of a file in the order in which they stand there, or all."""
     import pyarrow
 
     try:
-        return file.read(columns=names)
+        table = file.read(columns=names)
+        for column in table.columns:
+            if pyarrow.types.is_dictionary(column.type):
+                column.validate(full=True)  # pyarrow does not look whether there are the entries that rows refer to
+    except pyarrow.ArrowNotImplementedError as error:
+        if few:
+            raise _NotByEntriesError from error
+        raise DataError(f"cannot be read ({error})", source=source) from None
     except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"damaged Parquet file ({error})", source=source) from None
+        raise _damaged(error, source) from None
+    if table.num_rows != file.metadata.num_rows:
+        raise _damaged(f"{table.num_rows:,} rows where it should have {file.metadata.num_rows:,}", source)
+    return table
+
+
+def _names(schema: pyarrow.Schema, source: str) -> list[str]:
+    try:
+        names: list[str] = schema.names
+    except UnicodeDecodeError as error:
+        raise _damaged(f"the name of a column is not UTF-8: {error.object!r}", source) from None
+    return names
+
+
+def _damaged(why: object, source: str) -> DataError:
+    return DataError(f"damaged Parquet file ({why})", source=source)
 
 
 def _tags(column: pyarrow.ChunkedArray | pyarrow.Array) -> list[Json]:
