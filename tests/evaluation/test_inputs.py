@@ -460,6 +460,20 @@ def test_of_several_tags_the_last_counts_and_a_note_is_made() -> None:
     assert (read.origin.tag, "several-tags" in dict(read.origin.notes)) == ("one", False)
 
 
+@pytest.mark.parametrize("tags", [("a", "b", ""), ("a", "", ""), ("", "", "b"), ("a", "a", "a"), ("", "", "")])
+def test_several_tags_are_told_alike_in_every_format(tags: tuple[str, ...], tmp_path: Path) -> None:
+    """An empty tag is one, and none where all are empty."""
+    told = []
+    for name in ("run.csv", "run.jsonl"):
+        rows = [{"topic": "q", "document": f"d{i}", "score": 9 - i, "tag": tag} for i, tag in enumerate(tags)]
+        lines = [",".join(rows[0]), *(",".join(map(str, row.values())) for row in rows)]
+        text = "\n".join(lines if name.endswith("csv") else map(json.dumps, rows))
+        (tmp_path / name).write_text(text + "\n")
+        origin = cranfield.read_run(tmp_path / name).origin
+        told.append((origin.tag, "several-tags" in dict(origin.notes)))
+    assert told[0] == told[1] == (tags[-1], len(set(tags)) > 1)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [

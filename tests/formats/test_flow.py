@@ -15,8 +15,10 @@ import pytest
 
 import cranfield
 from cranfield import DataError
+from cranfield._core import TextStream
 from cranfield.formats import sources, unpacking
 from cranfield.formats.reading import Reading
+from cranfield.formats.trec_text import RUN
 from cranfield.formats.unpacking import zstd_module
 
 MEASURES = ["AP", "nDCG@10", "RR", "P@5"]
@@ -81,13 +83,16 @@ def test_a_packed_run_scores_as_the_plain_one(form: str, threads: int, qrels: st
 
 
 @pytest.mark.usefixtures("not_whole")
-@pytest.mark.parametrize("kind", ["crlf", "mark", "no last newline", "comments", "csv", "tsv", "msmarco", "short"])
+@pytest.mark.parametrize(
+    "kind", ["crlf", "cr", "mark", "no last newline", "comments", "csv", "tsv", "msmarco", "short"]
+)
 def test_other_texts_flow_too(kind: str, qrels: str, tmp_path: Path) -> None:
     text = "".join(LINES)
     rows = [line.split() for line in LINES]
     name = {"csv": "run.csv", "tsv": "run.tsv"}.get(kind, "run.run")
     text = {
         "crlf": text.replace("\n", "\r\n"),
+        "cr": text.replace("\n", "\r"),
         "mark": "\ufeff" + text,
         "no last newline": text[:-1],
         "comments": f"# ir_metadata.start\n# tag: x\n# ir_metadata.end\n{text}# the end\n",
@@ -105,6 +110,25 @@ def test_other_texts_flow_too(kind: str, qrels: str, tmp_path: Path) -> None:
     assert packed.scores.tolist() == plain.scores.tolist()
     assert [(w.code, w.message) for w in packed.warnings] == [(w.code, w.message) for w in plain.warnings]
     assert packed.inputs[1]._replace(path="", digest="") == plain.inputs[1]._replace(path="", digest="")
+
+
+@pytest.mark.usefixtures("not_whole")
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_end_alike_wherever_pieces_do(
+    end: str, qrels: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A piece may end between CR and LF."""
+    text = end.join([*"".join(LINES).splitlines(), ""]).encode()
+    (tmp_path / "plain.run").write_text("".join(LINES))
+    (tmp_path / "packed.run.gz").write_bytes(gzip.compress(text))
+    expected = scores(qrels, tmp_path / "plain.run")
+    for piece in (1 << 20, (1 << 20) + 1, (1 << 20) + 2, 54_321):
+        stream = TextStream(RUN, cranfield.read_qrels(qrels).table, False, 2)
+        assert all(stream.feed(text[at : at + piece]) for at in range(0, len(text), piece))
+        read = stream.finish()
+        assert read is not None
+        assert (read[0].row_count, read[1]) == (TOPICS * ROWS, 0)
+    assert scores(qrels, tmp_path / "packed.run.gz") == expected
 
 
 SCATTERED = {

@@ -17,7 +17,7 @@ import pytest
 
 import cranfield
 from cranfield import Policy, Reading, read_qrels, read_run
-from cranfield.errors import DataError, UsageError
+from cranfield.errors import ArgumentError, DataError, UsageError
 from cranfield.formats.format import Judging
 
 TOPICS, DEPTH = 60, 50
@@ -139,6 +139,25 @@ def test_a_null_in_a_dictionary_is_refused_at_the_first_row_that_has_it() -> Non
     with pytest.raises(DataError, match=r"row 1 \(counting from 0\), column 'document': missing value"):
         read_run(frame)
     assert read_run(frame.slice(2, 1)).to_dict() == {"q": {"b": 2.0}}
+
+
+@pytest.mark.parametrize("places", [[0, 1, 2], [0, 1, 2_000_000_000], [0, 1, -1]])
+@pytest.mark.parametrize("judged", [False, True])
+def test_entries_that_a_dictionary_does_not_have_are_refused(places: list[int], judged: bool) -> None:
+    """Nobody checks what others put together: what lies beyond its end is not ours."""
+    ids = pa.DictionaryArray.from_arrays(pa.array(places, pa.int32()), pa.array(["q1", "q2"]), safe=False)
+    judging = Judging(read_qrels(QRELS).table, "docid") if judged else None
+    for column in ("topic", "document"):
+        frame = pa.table({"topic": ["q"] * 3, "document": ["a", "b", "c"], "score": [3.0, 2.0, 1.0]} | {column: ids})
+        with pytest.raises(ArgumentError, match=f"column '{column}' refers to entries that its dictionary does not"):
+            read_run(frame, judging=judging)
+
+
+def test_numbers_of_64_bits_without_a_sign_are_read_whole() -> None:
+    large = [2**64 - 1, 2**63, 5]
+    numbers = pa.array(large, pa.uint64())
+    frame = pa.table({"topic": pa.array([7] * 3, pa.uint64()), "document": numbers, "score": numbers})
+    assert read_run(frame).to_dict() == {"7": {str(id): float(id) for id in large}}
 
 
 def test_our_own_tables_come_back_with_all_that_rows_cannot_tell() -> None:

@@ -268,6 +268,24 @@ def test_a_fault_is_told_as_ever(threads: int, tmp_path: Path) -> None:
             cranfield.evaluate({"q17": {"d": 1}}, str(tmp_path / name), "AP", reading=Reading(threads=threads))
 
 
+def test_a_record_whose_first_field_is_an_object_is_no_topic(tmp_path: Path) -> None:
+    lines = [f'{{"x": {{"a": 1}}, "topic": "q", "document": "d{i}", "score": {9 - i}}}' for i in range(3)]
+    for number in (1, 3):
+        (tmp_path / "run.jsonl").write_text("\n".join(lines[:number]) + "\n")
+        assert len(cranfield.read_run(tmp_path / "run.jsonl")) == number
+    topics = '{"q": {"d0": 1.5}}\n'
+    (tmp_path / "run.jsonl").write_text(topics)
+    assert cranfield.read_run(tmp_path / "run.jsonl").to_dict() == {"q": {"d0": 1.5}}
+
+
+def test_a_fault_is_told_alike_whatever_the_file_is_called(tmp_path: Path) -> None:
+    for name in ("run.jsonl", "my: run.jsonl"):
+        (tmp_path / name).write_text('{"topic": "q", "document": "", "score": 1}\n')
+        with pytest.raises(DataError) as told:
+            cranfield.read_run(tmp_path / name)
+        assert str(told.value).startswith(f"{tmp_path / name}:1: empty id"), told.value
+
+
 def test_numbers_in_quotes() -> None:
     for kind, read in (("score", cranfield.read_run), ("grade", cranfield.read_qrels)):
         with pytest.raises(DataError) as told:

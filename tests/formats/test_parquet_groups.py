@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import struct
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -167,4 +170,90 @@ def test_progress_counts_the_bytes_of_the_file(tmp_path: Path) -> None:
     progress = Progress()
     file = written(tmp_path / "a.parquet", rows(6))
     cranfield.evaluate(QRELS, file, MEASURES, reading=Reading(progress=progress))
-    assert 0 < progress.done == progress.total < Path(file).stat().st_size
+    assert 0 < progress.done == progress.total == Path(file).stat().st_size
+
+
+TWO_TOPICS = [(topic, f"D{i}", i + 1, 20.0 - i) for topic in ("1", "4") for i in range(20)]
+THREE_OF_EACH = {topic: {f"D{i}": 1 for i in (1, 12, 15)} for topic in ("1", "4")}
+
+
+def two_topics(path: Path, **how: Any) -> Path:
+    columns: dict[str, Any] = {"topic": [], "document": [], "rank": [], "score": []}
+    for row in TWO_TOPICS:
+        for column, value in zip(columns.values(), row, strict=True):
+            column.append(value)
+    columns |= how.pop("more", {})
+    pyarrow.parquet.write_table(pyarrow.table(columns), path, row_group_size=10, **{"compression": "none"} | how)
+    return path
+
+
+# A flipped bit may end the process: it is flipped in another one. Whatever pyarrow refuses must be refused.
+FLIPPED = """
+import random, sys
+import pyarrow.parquet
+import cranfield
+qrels, path = {qrels!r}, sys.argv[1]
+whole = open(path, "rb").read()
+rng = random.Random(17)
+wrong = 0
+for _ in range(300):
+    damaged = bytearray(whole)
+    damaged[rng.randrange(4, len(whole) - 8)] ^= 1 << rng.randrange(8)
+    open(path, "wb").write(damaged)
+    try:
+        cranfield.evaluate(qrels, path, "AP")
+    except cranfield.CranfieldError:
+        continue
+    try:
+        pyarrow.parquet.ParquetFile(path).read(columns=["topic", "document", "score"])
+    except Exception as error:
+        wrong += 1
+        print("accepted, although", error)
+print("wrong:", wrong)
+"""
+
+
+@pytest.mark.parametrize("packed", ["none", "snappy"])
+def test_a_flipped_bit_is_refused_where_pyarrow_refuses_it(packed: str, tmp_path: Path) -> None:
+    """It is neither a crash nor a number from what is left; of those that pyarrow takes nobody can know."""
+    path = two_topics(tmp_path / "run.parquet", compression=packed, store_schema=False)
+    script = FLIPPED.format(qrels=THREE_OF_EACH)
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "wrong: 0\n"), done.stdout + done.stderr[-2000:]
+
+
+def test_checksums_of_pages_are_looked_at(tmp_path: Path) -> None:
+    path = two_topics(tmp_path / "run.parquet", use_dictionary=False, write_page_checksum=True)
+    expected = cranfield.evaluate(THREE_OF_EACH, path, "RR").mean()["run"]["RR"]
+    assert expected == 0.5
+    data = bytearray(path.read_bytes())
+    data[data.index(struct.pack("<d", 8.0)) + 6] ^= 0x60
+    path.write_bytes(data)
+    for read in (lambda: cranfield.evaluate(THREE_OF_EACH, path, "RR"), lambda: cranfield.read_run(path)):
+        with pytest.raises(DataError, match=r"damaged Parquet file .*CRC checksum"):
+            read()
+
+
+@pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "PLAIN"])
+def test_topics_in_any_encoding_are_read(encoding: str, tmp_path: Path) -> None:
+    path = two_topics(tmp_path / "run.parquet", use_dictionary=False, column_encoding={"topic": encoding})
+    assert cranfield.evaluate(THREE_OF_EACH, path, "RR").mean()["run"]["RR"] == 0.5
+    assert len(cranfield.read_run(path)) == 40
+
+
+def test_rows_that_are_not_there_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A footer that promises more rows than there are, whoever reads the file."""
+    path = two_topics(tmp_path / "run.parquet")
+    read = pyarrow.parquet.ParquetFile.read
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "read", lambda *given, **more: read(*given, **more).slice(10))
+    monkeypatch.setattr(pyarrow.parquet.ParquetFile, "iter_batches", lambda *given, **more: iter(()))
+    for use in (lambda: cranfield.evaluate(THREE_OF_EACH, path, "RR"), lambda: cranfield.read_run(path)):
+        with pytest.raises(DataError, match=r"damaged Parquet file .30 rows where it should have 40"):
+            use()
+
+
+def test_a_name_of_a_column_that_is_no_text_is_told(tmp_path: Path) -> None:
+    path = two_topics(tmp_path / "run.parquet", store_schema=False, more={"notizé": [1] * 40})
+    path.write_bytes(path.read_bytes().replace("notizé".encode(), b"notiz\xe9!"))
+    with pytest.raises(DataError, match="damaged Parquet file"):
+        cranfield.evaluate(THREE_OF_EACH, path, "RR")

@@ -148,6 +148,30 @@ def test_saved_index_gives_the_same_run_and_is_refused_for_other_documents(tmp_p
         load_index(path)
 
 
+def test_an_id_that_the_file_of_an_index_cannot_hold_is_refused(tmp_path: Path) -> None:
+    """Ids are parted by NUL there: another document would be found under each of those that follow."""
+    (tmp_path / "odd.jsonl").write_text(
+        "".join(json.dumps({"id": id, "text": f"duck {text}"}) + "\n" for id, text in (("z\0y", "a"), ("c", "b")))
+    )
+    index = build_index(cranfield.texts.read_documents(tmp_path / "odd.jsonl"))
+    with pytest.raises(DataError, match=r"'z\\x00y' has a NUL in it.*\n.*without saving"):
+        index.save(tmp_path / "odd.index")
+    assert not (tmp_path / "odd.index").exists()
+
+
+def test_an_index_whose_parts_do_not_fit_is_none(tmp_path: Path) -> None:
+    documents, _, _ = pond()
+    path = tmp_path / "pond.index"
+    build_index(documents).save(path)
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    for name, changed in (("starts", arrays["starts"][:-1]), ("documents", arrays["documents"] + len(documents))):
+        with path.open("wb") as file:
+            np.savez(file, allow_pickle=False, **(arrays | {name: changed}))
+        with pytest.raises(DataError, match="is not an index"):
+            load_index(path)
+
+
 def test_saved_index_has_its_stop_words_whatever_becomes_of_their_file(tmp_path: Path) -> None:
     documents, _, _ = pond()
     words, path = tmp_path / "words.txt", tmp_path / "pond.index"

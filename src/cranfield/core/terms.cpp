@@ -257,8 +257,11 @@ void TermCounter::count() {
     std::vector<std::vector<std::size_t>> begins(chunks_.size());
     std::vector<std::uint32_t> most(chunks_.size(), 1);
     const std::size_t parts = std::min<std::size_t>(threads_, chunks_.size());
+    often_.resize(std::max(often_.size(), parts));
     parallel_for(parts, threads_, [&](std::size_t part) {
-        std::vector<std::uint32_t> often(terms_.size()), met;
+        std::vector<std::uint32_t>& often = often_[part];
+        std::vector<std::uint32_t> met;
+        often.resize(terms_.size());
         std::vector<unsigned char> record;
         const auto [first, last] = part_of(chunks_.size(), part, parts);
         for (std::size_t c = first; c < last; ++c) {

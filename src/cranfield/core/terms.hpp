@@ -116,6 +116,7 @@ private:
     unsigned threads_;
     std::vector<Worker> workers_;
     std::vector<Chunk> chunks_;  // of the texts that were read last
+    std::vector<std::vector<std::uint32_t>> often_;  // for each part of them: a counter of each term, all 0 between documents
     Vocabulary words_, terms_;
     std::vector<std::uint32_t> term_of_;                 // of each word
     std::vector<std::uint32_t> checksums_;               // of each term, unfinished

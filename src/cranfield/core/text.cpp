@@ -198,7 +198,7 @@ private:
     }
 
     // Whether a lone "#" stands in front, which makes any line a comment. A topic named "#2" does not, nor one in quotes.
-    // formats/base.py has the same rule for the readers that need not be fast.
+    // formats/format.py has the same rule for the readers that need not be fast.
     bool is_comment(const char* line, Bytes first) const {
         while (!first.empty() && is_blank(first[0])) first.remove_prefix(1);
         const bool marked = !first.empty() && first[0] == '#' && (first.size() == 1 || is_blank(first[1]));
@@ -304,10 +304,10 @@ private:
 
     void note_tag(Bytes tag) {
         if (!same_bytes(tag, Bytes(facts_.tag))) {
-            facts_.several_tags |= tagged_;
+            facts_.several_tags |= facts_.tagged;
             facts_.tag = tag;
         }
-        tagged_ = true;
+        facts_.tagged = true;
     }
 
     [[noreturn]] void fail(const char* at, const char* code, Bytes field) const {
@@ -325,7 +325,6 @@ private:
     TextFacts facts_;
     Bytes last_topic_;
     bool elsewhere_ = false;  // the topic is of another share
-    bool tagged_ = false;
 };
 
 // Physical lines, from 1: LF, CR LF and a lone CR each end one.
@@ -453,13 +452,12 @@ Bytes without_header(Bytes text, int lines) {
 
 TextFacts together(const std::vector<TextFacts>& parts) {
     TextFacts all;
-    bool tagged = false;
     for (const auto& part : parts) {
         all.comments += part.comments;
-        if (part.tag.empty()) continue;
-        all.several_tags |= part.several_tags || (tagged && part.tag != all.tag);
+        if (!part.tagged) continue;  // it has no row
+        all.several_tags |= part.several_tags || (all.tagged && part.tag != all.tag);
         all.tag = part.tag;
-        tagged = true;
+        all.tagged = true;
     }
     return all;
 }
@@ -598,11 +596,19 @@ bool TextStream::feed(Bytes piece) {
     constexpr std::size_t least = std::size_t{1} << 20;
     rest_.append(piece);
     if (rest_.size() < least) return !failed_;
+    // A CR at the very end may belong to an LF that is still to come.
+    const auto ends_line = [&](std::size_t at) {
+        return rest_[at - 1] == '\n' || (rest_[at - 1] == '\r' && at < rest_.size());
+    };
     std::size_t cut = rest_.size();
-    while (cut > 0 && rest_[cut - 1] != '\n') --cut;  // at CR LF too
-    if (cut == 0) return !failed_;
+    while (cut > without_end_ && !ends_line(cut)) --cut;
+    if (cut == without_end_) {
+        without_end_ = rest_.size() - (rest_.back() == '\r');
+        return !failed_;
+    }
     std::string text = rest_.substr(0, cut);
     rest_.erase(0, cut);
+    without_end_ = 0;
     if (!started_) text = without_header(without_mark(text), layout_.header_lines);
     started_ = true;
     add(std::move(text));

@@ -43,7 +43,7 @@ struct TextLayout {
 struct TextFacts {
     std::size_t comments = 0;
     std::string tag;            // on the last line, as trec_eval has it
-    bool several_tags = false;
+    bool tagged = false, several_tags = false;
 };
 
 // A fault in the input, found at a physical line (from 1).
@@ -90,7 +90,8 @@ private:
     void end();
 
     TextLayout layout_;
-    std::string rest_;  // a line that goes on in the next piece
+    std::string rest_;              // a line that goes on in the next piece
+    std::size_t without_end_ = 0;   // of it so many bytes, in which no line ends
     bool started_ = false;
     std::deque<Piece> pieces_;  // stay where they are while others are added
     std::size_t next_ = 0;      // the first that nobody reads yet

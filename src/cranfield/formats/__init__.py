@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -176,9 +177,9 @@ def chosen_format(name: str | None, data: Buffer, label: str, request: Request) 
         if chosen.serves(request.kind):
             return chosen
     head = bytes(data[:HEAD])
-    if b"\n" not in head:  # at least the first line
-        end = data.find(b"\n", HEAD)
-        head = bytes(data[: end if end > 0 else None])
+    if not LINE_END.search(head):  # at least the first line
+        end = LINE_END.search(data, HEAD)
+        head = bytes(data[: end.start() if end else None])
     head = head.removeprefix(BYTE_ORDER_MARK)
     formats, suffix = readable(), suffix_of(label)
     recognised = (format for format in formats if format.serves(request.kind) and format.recognise(head, request))
@@ -201,6 +202,7 @@ def _read_memory(source: Given, label: str, request: Request) -> Parsed:
 
 
 HEAD = 1 << 16  # bytes by which a format is told
+LINE_END = re.compile(rb"[\r\n]")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")
 
 

@@ -1,4 +1,4 @@
-"""CSV and TSV with a header line, BEIR's qrels among them. Columns are found by name: see columns.py."""
+"""CSV and TSV with a header line, BEIR's qrels among them. Columns are found by name: see layout.py."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Data frames of any library that speaks the Arrow PyCapsule protocol: pandas, polars, pyarrow, duckdb.
 
-String columns are used where they are, without a copy. Columns are found by name: see columns.py.
+String columns are used where they are, without a copy. Columns are found by name: see layout.py.
 """
 
 from __future__ import annotations

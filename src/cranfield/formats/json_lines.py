@@ -23,7 +23,7 @@ from cranfield.formats.format import (
     collapsed_note,
     decode,
     is_number,
-    row_error,
+    row_problem,
     several_tags_note,
     table_format,
     tagged,
@@ -161,8 +161,8 @@ def _at_its_line(
     code, fault = error.args
     if code != "duplicate":
         number = numbers[fault["row"]]
-        plain = row_error(error, source, request)
-        return DataError(str(plain).split(": ", 2)[-1], source=source, line=number, text=lines[number - 1])
+        problem = row_problem(code, request.kind, decode(fault["field"]))
+        return DataError(problem, source=source, line=number, text=lines[number - 1])
     same = [
         i
         for i, pair in enumerate(zip(rows[0], rows[1], strict=True))

@@ -1,4 +1,4 @@
-"""Parquet files, through pyarrow. Columns are found by name: see columns.py."""
+"""Parquet files, through pyarrow. Columns are found by name: see layout.py."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
 
 
 class _NotByEntriesError(Exception):
-    """A column is written so that pyarrow cannot read each different text of it once, but only all."""
+    """The file cannot be read so that each different text of some columns comes once: pyarrow can't do that with every
+    encoding, or the file is damaged.
+    """
 
 
 def _read(data: Buffer, source: str, request: Request, columns: Columns, few: list[str]) -> Parsed:
@@ -102,11 +104,7 @@ class _RowGroups:
                 reader = pyarrow.RecordBatchReader.from_batches(first.schema, chain([first], made))
                 del first  # it need not stay until the last is read
                 went_on = stream.read(reader.__arrow_c_stream__(), group)
-        except pyarrow.ArrowNotImplementedError as error:
-            if self.few:
-                raise _NotByEntriesError from error
-            return None
-        except (pyarrow.ArrowException, OSError):
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError):
             return None  # whoever reads the whole file tells what is wrong
         let_go(self.data, 0, len(self.data))  # what is read of it elsewhere comes back from the file
         return tags if went_on and left == 0 else None
@@ -137,12 +135,12 @@ def _judged(groups: _RowGroups, columns: Columns, request: Request, judging: Jud
 
 def _passed(groups: _RowGroups, stream: FrameStream, request: Request) -> list[Json] | None:
     """Gives all rows of a file to a stream, and gives the tags; nothing where there was no use in going on."""
-    total = max(sum(groups.sizes), 1)
-    request.progress.expect(len(groups.data))
+    size, count = len(groups.data), len(groups.sizes)
+    request.progress.expect(size)
 
     def read(group: int) -> list[Json] | None:
         tags = groups.read(group, stream)
-        request.progress.advance(max(groups.sizes[group], 0) * len(groups.data) // total)
+        request.progress.advance(size * (group + 1) // count - size * group // count)  # groups are about alike
         return tags
 
     tags: list[Json] = []
@@ -177,7 +175,7 @@ def _opened(data: Buffer, source: str, few: Sequence[str] = ()) -> pyarrow.parqu
         return pyarrow.parquet.ParquetFile(
             pyarrow.py_buffer(data), read_dictionary=few, page_checksum_verification=True
         )
-    except (pyarrow.ArrowException, OSError) as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _damaged(error, source) from None
 
 
@@ -192,11 +190,9 @@ def _columns_of(
         for column in table.columns:
             if pyarrow.types.is_dictionary(column.type):
                 column.validate(full=True)  # pyarrow does not look whether there are the entries that rows refer to
-    except pyarrow.ArrowNotImplementedError as error:
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         if few:
             raise _NotByEntriesError from error
-        raise DataError(f"cannot be read ({error})", source=source) from None
-    except (pyarrow.ArrowException, OSError) as error:
         raise _damaged(error, source) from None
     if table.num_rows != file.metadata.num_rows:
         raise _damaged(f"{table.num_rows:,} rows where it should have {file.metadata.num_rows:,}", source)

@@ -156,6 +156,13 @@ class Index:
             "stopped": sorted(self.analysis.stopped or ()),
             "fields": self.fields,
         }
+        unfit = next((text for parts in texts.values() for text in parts if "\0" in text), None)
+        if unfit is not None:
+            raise DataError(
+                f"{unfit!r} has a NUL in it, which the file of an index parts words by",
+                source=self.name or None,
+                remedy="Search without saving the index, or give the document another id.",
+            )
         packed = {name: np.frombuffer(_bytes("\0".join(parts)), dtype=np.uint8) for name, parts in texts.items()}
         arrays: dict[str, NDArray[Any]] = {
             "starts": self.starts,
@@ -194,6 +201,8 @@ def load_index(path: str | os.PathLike[str]) -> Index:
                 for name in ("ids", "vocabulary", "stopped", "fields", "settings")
             )
         name, stemmer, stop_words, digest = settings
+        if len(starts) != len(terms) + 1 or starts[-1] != len(documents) or documents.max(initial=0) >= len(ids):
+            raise ValueError("parts of an index that do not fit")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", source=str(path)) from None
     except (TypeError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
