@@ -173,6 +173,18 @@ def test_evaluating_text_does_not_load_optional_libraries() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_evaluating_loads_no_more_of_numpy_than_importing_it_does() -> None:
+    """What functions of NumPy load when they are called, masked arrays above all, takes longer than a small evaluation."""
+    code = (
+        "import sys, numpy; before = set(sys.modules)\n"
+        "import cranfield\n"
+        "cranfield.evaluate('examples/qrels.txt', 'examples/bm25.run', ['nDCG@10', 'AP', 'RR', 'P@10', 'R@1000'])\n"
+        "print(sorted(name for name in set(sys.modules) - before if name.startswith('numpy')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.__name__))
 def test_exported_names_exist_and_have_help(room: ModuleType) -> None:
     for name in dir(room):

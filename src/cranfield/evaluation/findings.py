@@ -323,7 +323,7 @@ def has_many_grades(pool: Pool, policy: Policy) -> bool:
     """Whether judgements have as many values as scores have: then the rows of runs are looked at too."""
     if policy.grades == "probabilities":
         return False
-    some_grades = pool.once("some grades", lambda: np.unique(pool.grades[:1000]))
+    some_grades = pool.once("some grades", lambda: np.array([*{*pool.grades[:1000].tolist()}]))
     return len(some_grades) > MOST_GRADES
 
 
@@ -415,7 +415,7 @@ def _tied_topics(judged: Judged, policy: Policy, measures: Sequence[Measure]) ->
         matters &= top <= max(known)
     if depth is not None:
         matters &= top <= depth
-    return int(np.count_nonzero(np.bincount(judged.topic[first][matters])))  # np.unique loads masked arrays
+    return int(np.count_nonzero(np.bincount(judged.topic[first][matters])))
 
 
 def _beyond_the_lists(run: Run, longest: int, measures: Sequence[Measure]) -> list[Finding]:
