@@ -174,7 +174,7 @@ def test_evaluating_text_does_not_load_optional_libraries() -> None:
 
 
 def test_evaluating_loads_no_more_of_numpy_than_importing_it_does() -> None:
-    """What functions of NumPy load when they are called, masked arrays above all, takes longer than a small evaluation."""
+    """What NumPy loads once a function of it is called, such as masked arrays, takes as long as a small evaluation."""
     code = (
         "import sys, numpy; before = set(sys.modules)\n"
         "import cranfield\n"
