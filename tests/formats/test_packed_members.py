@@ -4,6 +4,7 @@ is wrong with them is told alike."""
 from __future__ import annotations
 
 import gzip
+import lzma
 import mmap
 import random
 import resource
@@ -226,3 +227,30 @@ def test_frames_to_be_skipped_are_skipped() -> None:
         for threads in (1, 3):
             assert outcome(data, threads) == (TEXT, "")
             assert "it ends too early" in outcome(data[:-2], threads)[1]
+
+
+def gzip_member(flags: int, text: bytes) -> bytes:
+    """A member whose header has what the flags say: a checksum of it, further data, a name, a comment."""
+    head = b"\x1f\x8b\x08" + bytes([flags]) + bytes(5) + b"\x03"
+    head += struct.pack("<H", 3) + b"abc" if flags & 4 else b""
+    head += b"a.run\0" if flags & 8 else b""
+    head += b"made by a test\0" if flags & 16 else b""
+    head += struct.pack("<H", zlib.crc32(head) & 0xFFFF) if flags & 2 else b""
+    return head + gzip.compress(text, mtime=0)[10:]
+
+
+@pytest.mark.parametrize("flags", range(0, 32, 2))
+def test_headers_of_gzip_may_be_cut_anywhere(flags: int) -> None:
+    first, second = gzip_member(0, b"one\n"), gzip_member(flags, b"two\n")
+    for cut in range(len(first), len(first) + 50):
+        both = first + second
+        assert b"".join(unpacking.unpacked(iter([both[:cut], both[cut:]]), "a.gz")) == b"one\ntwo\n", cut
+
+
+@pytest.mark.parametrize("zeros", [0, 4, 8])
+def test_streams_of_xz_may_be_padded(zeros: int) -> None:
+    data = lzma.compress(b"one\n") + bytes(zeros) + lzma.compress(b"two\n") + bytes(zeros)
+    for cut in range(10, len(data)):
+        assert b"".join(unpacking.unpacked(iter([data[:cut], data[cut:]]), "a.xz")) == b"one\ntwo\n", cut
+    with pytest.raises(DataError, match="something else follows"):
+        list(unpacking.unpacked(iter([lzma.compress(b"one\n"), bytes(4), b"more"]), "a.xz"))

@@ -6,6 +6,7 @@ import random
 import struct
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -257,3 +258,65 @@ def test_a_name_of_a_column_that_is_no_text_is_told(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes().replace("notizé".encode(), b"notiz\xe9!"))
     with pytest.raises(DataError, match="damaged Parquet file"):
         cranfield.evaluate(THREE_OF_EACH, path, "RR")
+
+
+def footers(path: Path, old: bytes, new: bytes) -> Iterator[pyarrow.parquet.FileMetaData]:
+    """The file with some bytes changed wherever they stand in its footer, one place after another."""
+    whole = path.read_bytes()
+    begin = len(whole) - 8 - struct.unpack("<I", whole[-8:-4])[0]
+    while (begin := whole.find(old, begin + 1)) >= 0:
+        path.write_bytes(whole[:begin] + new + whole[begin + len(old) :])
+        yield pyarrow.parquet.read_metadata(path)
+
+
+def test_row_groups_of_other_sizes_than_the_file_says_are_refused(tmp_path: Path) -> None:
+    """One bit of a footer, which has no checksum: a group of 17 rows has one row."""
+    made = [(str(1 + i // 20), str(i % 20), i % 20 + 1, 100.0 - i) for i in range(60)]
+    path = Path(written(tmp_path / "a.parquet", made))
+    refused = 0
+    for footer in footers(path, b"\x16\x22", b"\x16\x02"):  # a long number in Thrift's compact form
+        if sum(footer.row_group(group).num_rows for group in range(footer.num_row_groups)) < 60:
+            for use in (lambda: cranfield.evaluate(QRELS, str(path), MEASURES), lambda: cranfield.read_run(path)):
+                with pytest.raises(DataError, match="44 rows where it should have 60"):
+                    use()
+            refused += 1
+    assert refused == 3
+
+
+def test_columns_that_are_of_two_types_at_once_are_refused(tmp_path: Path) -> None:
+    """Doubles that a footer calls floats in one of two places would be other scores."""
+    path = two_topics(tmp_path / "run.parquet", store_schema=False)
+    refused = 0
+    for footer in footers(path, b"\x15\x0a", b"\x15\x08"):
+        columns = range(footer.num_columns)
+        if "FLOAT" in [footer.schema.column(place).physical_type for place in columns]:
+            for use in (lambda: cranfield.evaluate(THREE_OF_EACH, path, "RR"), lambda: cranfield.read_run(path)):
+                with pytest.raises(DataError, match="a column is FLOAT and DOUBLE at once"):
+                    use()
+            refused += 1
+    assert refused == 1
+
+
+@pytest.mark.parametrize(
+    ("tags", "told"),
+    [
+        (pyarrow.array([2**30] * 40, pyarrow.int32()).cast(pyarrow.date32()), str(2**30)),
+        (pyarrow.array([2**62] * 40, pyarrow.duration("s")), str(2**62)),
+        (pyarrow.array([2**62] * 40, pyarrow.timestamp("us")), str(2**62)),
+        (pyarrow.array([1] * 40, pyarrow.timestamp("us", "Nowhere/Bad")), "1"),
+    ],
+    ids=["date", "duration", "timestamp", "zone"],
+)
+def test_tags_for_which_python_has_no_value_are_numbers(tags: Any, told: str, tmp_path: Path) -> None:
+    path = two_topics(tmp_path / "run.parquet", more={"tag": tags})
+    assert cranfield.evaluate(THREE_OF_EACH, path, "RR").mean()["run"]["RR"] == 0.5
+    assert cranfield.read_run(path).origin.tag == told
+
+
+@pytest.mark.parametrize("use_dictionary", [True, False])
+def test_tags_that_are_no_text_are_refused(use_dictionary: bool, tmp_path: Path) -> None:
+    path = two_topics(tmp_path / "run.parquet", more={"tag": ["notizé"] * 40}, use_dictionary=use_dictionary)
+    path.write_bytes(path.read_bytes().replace("notizé".encode(), b"notiz\xe9!"))
+    for use in (lambda: cranfield.evaluate(THREE_OF_EACH, path, "RR"), lambda: cranfield.read_run(path)):
+        with pytest.raises(DataError, match=r"damaged Parquet file .a tag is not UTF-8"):
+            use()

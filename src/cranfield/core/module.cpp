@@ -457,6 +457,10 @@ NB_MODULE(_core, m) {
             wanted.labels = std::move(labels);
             wanted.copy_ids = judgements == nullptr;  // what is judged at once may stay in the mapped file meanwhile
             wanted.mapped = nb::isinstance(source, nb::module_::import_("mmap").attr("mmap"));
+            if (nb::hasattr(source, "descriptor")) {
+                wanted.file = nb::cast<int>(source.attr("descriptor"));
+                wanted.start = buffer->bytes().data();
+            }
             wanted.judging = {std::move(judgements), ties_in_input_order};
             TextTable read;
             {

@@ -6,13 +6,9 @@
 #include <type_traits>
 
 #include "join.hpp"
+#include "mapped_files.hpp"
 #include "numbers.hpp"
 #include "separators.hpp"
-
-#ifdef __unix__
-#include <sys/mman.h>
-#include <unistd.h>
-#endif
 
 namespace cranfield {
 
@@ -410,32 +406,8 @@ std::vector<Bytes> parts_of(Bytes body) {
 
 // A mapped file of more bytes does not stay in memory while it is read. For smaller ones, of which there may be thousands, it
 // is not worth stopping all threads, as the system does to take pages away.
-constexpr std::size_t too_large_to_stay = std::size_t{1} << 25;
-
-// Lets go of pages of a mapped file. Whoever looks at one again gets it back from the file.
-void let_go([[maybe_unused]] Bytes text) {
-#ifdef __unix__
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto begin = (reinterpret_cast<std::uintptr_t>(text.data()) + page - 1) / page * page;
-    const auto end = reinterpret_cast<std::uintptr_t>(text.data() + text.size()) / page * page;
-    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
-#endif
-}
-
-// Asks the system for a part of a mapped file that is still on the disk, without waiting for it. Reading would get a little at
-// a time, and wait for each; the system takes no larger requests than these either.
-void fetch([[maybe_unused]] Bytes text) {
-#ifdef __linux__
-    constexpr std::uintptr_t request = std::uintptr_t{1} << 19;
-    const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-    const auto begin = reinterpret_cast<std::uintptr_t>(text.data()) / page * page;
-    const auto end = reinterpret_cast<std::uintptr_t>(text.data() + text.size());
-    unsigned char is_there = 0;
-    if (mincore(reinterpret_cast<void*>(begin), page, &is_there) != 0 || (is_there & 1) != 0) return;
-    for (std::uintptr_t at = begin; at < end; at += request) {
-        madvise(reinterpret_cast<void*>(at), std::min(request, end - at), MADV_WILLNEED);
-    }
-#endif
+bool is_too_large_to_stay(Bytes text, const TextLayout& layout) {
+    return layout.mapped && text.size() > std::size_t{1} << 25;
 }
 
 Bytes without_mark(Bytes text) {
@@ -468,16 +440,20 @@ TextTable read_parts(Bytes text, const std::vector<Bytes>& parts, const TextLayo
     std::vector<Block> blocks;
     for (std::size_t i = 0; i < parts.size(); ++i) blocks.emplace_back(layout.kind != ValueKind::grade);
     std::vector<TextFacts> facts(parts.size());
-    const bool lets_go = layout.mapped && text.size() > too_large_to_stay;
+    const bool lets_go = is_too_large_to_stay(text, layout);
+    DiskParts disk(layout.file, layout.start, parts, threads);
     parallel_for(parts.size(), threads, [&](std::size_t i) {
-        if (lets_go && i < threads) fetch(parts[i]);
-        if (lets_go && i + threads < parts.size()) fetch(parts[i + threads]);
+        const DiskParts::Part part = disk.take(i);
+        const bool fetches = lets_go && part.is_mapped();
+        if (fetches && i < threads) fetch(parts[i]);
+        if (fetches && i + threads < parts.size()) fetch(parts[i + threads]);
         try {
-            facts[i] = ChunkReader(parts[i], layout, blocks[i]).read();
+            facts[i] = ChunkReader(part.text(), layout, blocks[i]).read();
         } catch (TextError& error) {
             error.offset += static_cast<std::size_t>(parts[i].data() - text.data());
             throw;
         }
+        if (!part.is_mapped()) blocks[i].own_ids();
         if (lets_go) let_go(parts[i]);
         progress.done += parts[i].size();
     });
@@ -511,7 +487,10 @@ TextTable read_scattered(Bytes text, const std::vector<Bytes>& parts, const Text
 
 TextTable read_text(Bytes whole, const TextLayout& layout, unsigned threads, Progress& progress) {
     const Bytes text = without_mark(whole);
-    const std::vector<Bytes> parts = parts_of(without_header(text, layout.header_lines));
+    const std::vector<Bytes> parts = [&] {
+        const LookedAtHereAndThere looked(is_too_large_to_stay(text, layout) ? text : Bytes());
+        return parts_of(without_header(text, layout.header_lines));
+    }();
     progress.total += text.size();  // several files may be read with one progress
     try {
         try {

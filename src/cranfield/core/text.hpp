@@ -32,6 +32,8 @@ struct TextLayout {
     std::unordered_map<std::string, double> labels;  // the numbers of grades that are words
     bool copy_ids = true;  // false: rows point into the text, which must outlive the table and not change
     bool mapped = false;   // the text is a mapped file: what has been read of it need not stay in memory
+    int file = -1;         // the descriptor of one that memory could not hold, mapped from `start` on
+    const char* start = nullptr;
     // Of a text in which topics stand scattered, a share is read at a time: topics whose hash has this remainder.
     std::uint32_t share = 0, shares = 0;  // 0 shares: every topic stands in one place, as far as is known
     // Where the rows are wanted only to be joined with these judgements, that is done topic by topic as they are read,

@@ -57,7 +57,10 @@ def _read(data: Buffer, source: str, request: Request, columns: Columns, few: li
             return judged
     table = _columns_of(file, wanted, source, few)
     reading = read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
-    return reading if tag is None else tagged(reading, _tags(table.column(tag)))
+    try:
+        return reading if tag is None else tagged(reading, _tags(table.column(tag)))
+    except UnicodeDecodeError as error:
+        raise _damaged(f"a tag is not UTF-8: {error.object!r}", source) from None
 
 
 class _RowGroups:
@@ -172,11 +175,25 @@ def _opened(data: Buffer, source: str, few: Sequence[str] = ()) -> pyarrow.parqu
             "reading Parquet needs pyarrow", source=source, remedy="pip install 'cranfield[frames]'"
         ) from None
     try:
-        return pyarrow.parquet.ParquetFile(
+        file = pyarrow.parquet.ParquetFile(
             pyarrow.py_buffer(data), read_dictionary=few, page_checksum_verification=True
         )
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise _damaged(error, source) from None
+    _check_footer(file.metadata, source)
+    return file
+
+
+def _check_footer(metadata: pyarrow.parquet.FileMetaData, source: str) -> None:
+    """That what a footer says twice is the same: it has no checksum, and pyarrow believes either."""
+    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+    rows = sum(group.num_rows for group in groups)
+    if rows != metadata.num_rows:
+        raise _damaged(f"{rows:,} rows where it should have {metadata.num_rows:,}", source)
+    for place in range(metadata.num_columns if groups else 0):
+        said, stored = metadata.schema.column(place).physical_type, groups[0].column(place).physical_type
+        if said != stored:
+            raise _damaged(f"a column is {said} and {stored} at once", source)
 
 
 def _columns_of(
@@ -216,9 +233,19 @@ def _tags(column: pyarrow.ChunkedArray | pyarrow.Array) -> list[Json]:
     import pyarrow
 
     if pyarrow.types.is_nested(column.type) or pyarrow.types.is_floating(column.type):
-        return list(column.to_pylist())
+        return _values(column)
     known = column.drop_null()
-    return [*known.unique().to_pylist(), *known[-1:].to_pylist()]
+    return [*_values(known.unique()), *_values(known[-1:])]
+
+
+def _values(column: pyarrow.ChunkedArray | pyarrow.Array) -> list[Json]:
+    """What a column holds, for Python; what it has no value for, such as dates after the year 9999, as numbers."""
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError:
+        raise
+    except (OverflowError, ValueError):  # of a time zone that nobody knows
+        return list(column.cast(f"int{column.type.bit_width}").to_pylist())
 
 
 def rows_with(table: pyarrow.Table, column: int, ids: Collection[str]) -> bytes:

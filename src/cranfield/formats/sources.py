@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import mmap
 import os
 import stat
@@ -11,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Self
 
 from cranfield.errors import ArgumentError, DataError, UsageError, shorten
 from cranfield.formats import touched
@@ -42,6 +43,33 @@ MOST_NAMES = 2000  # of files in a folder that are looked at for one that may ha
 OFFICE = (b"[Content_Types].xml", b"vnd.oasis.opendocument")  # in the first bytes of what spreadsheets keep
 
 Buffer = bytes | bytearray | mmap.mmap  # the bytes of a file: as they came, unpacked, or where they lie
+
+
+class LargeFile(mmap.mmap):
+    """A mapped file that the system's cache could not hold: the core reads it from the disk, by its descriptor.
+
+    Looking at it brings no more of it into the cache than what is looked at.
+    """
+
+    descriptor: int
+
+    def __new__(cls, file: int, length: int, access: int) -> Self:
+        mapped = super().__new__(cls, file, length, access=access)
+        mapped.descriptor = os.dup(file)
+        if hasattr(mmap, "MADV_RANDOM"):
+            mapped.madvise(mmap.MADV_RANDOM)
+        return mapped
+
+    def __del__(self) -> None:
+        os.close(self.descriptor)
+
+
+def _cache() -> float:
+    """How many bytes of files the system may well keep in memory."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2
+    except (AttributeError, ValueError, OSError):  # not on every system
+        return math.inf
 
 
 class Source(NamedTuple):
@@ -126,7 +154,8 @@ def _stored_bytes(path: str, is_input: bool) -> Buffer:
     with opened_file(path, is_input=is_input) as file:
         mode = os.fstat(file.fileno())
         if stat.S_ISREG(mode.st_mode) and mode.st_size > COPIED:  # a pipe cannot be mapped
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            kind = mmap.mmap if mode.st_size < _cache() else LargeFile
+            return kind(file.fileno(), 0, access=mmap.ACCESS_READ)
         return _to_the_end(file, mode.st_mode, path)
 
 
