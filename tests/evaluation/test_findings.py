@@ -16,6 +16,7 @@ from cranfield import Experiment, Policy, evaluate
 from cranfield.evaluation.checking import check
 from cranfield.evaluation.findings import Finding, gathered
 from cranfield.formats import read_qrels, read_run
+from cranfield.formats.format import repeated_note
 from cranfield.formats.reading import Reading
 from generate import Judgements, Rankings
 
@@ -367,4 +368,74 @@ def test_shares_by_depth_of_several_runs_are_told_in_brackets() -> None:
     assert [str(one) for one in gathered(found, most=None)] == [
         "a (1.0% at 1, 1.0% at 10, 9.0% at 100), b (2.5% at 1, 2.5% at 10, 9.0% at 100): "
         "unjudged documents by depth. Holes"
+    ]
+
+
+def many(code: str, sentences: list[str]) -> list[Finding]:
+    return [Finding(code, f"r{i}", sentence) for i, sentence in enumerate(sentences)]
+
+
+NAMED = "r0, r1, r2, r3, r4 and 3 more"
+
+
+@pytest.mark.parametrize(
+    ("code", "sentences", "told"),
+    [
+        (
+            "rank-disagreement",
+            [
+                f"the rank column contradicts the scores in {n:,} row{'s' * (n > 1)}"
+                for n in (7, 1, 2355, 3, 4, 5, 6, 8)
+            ],
+            "the rank column contradicts the scores in 1 to 2,355 rows",
+        ),
+        (
+            "missing-topics",
+            [f"no answer to {n} judged topic{'s' * (n > 1)}, scored 0: {301 + n}, a: {n}" for n in range(1, 9)],
+            "no answer to 1 to 8 judged topics, scored 0",
+        ),
+        (
+            "duplicates-collapsed",
+            [repeated_note(n, f"q{n}", f"d; {n}")[0][1] for n in (1, 20, 3, 4, 5, 6, 7, 8)],
+            "1 to 20 lines repeat another with the same value; each counts once",
+        ),
+        (
+            "short-of-cutoff",
+            [f"no list is longer than {n}: P@1000 can see no further" for n in range(10, 18)],
+            "no list is longer than 10 to 17: P@1000 can see no further",
+        ),
+        (
+            "sampled-ties",
+            [f"AP is a mean over 100 random orders of ties: standard error {n}" for n in ("0.1", "2e-05", *"345678")],
+            "AP is a mean over 100 random orders of ties: standard error 2e-05 to 8",
+        ),
+    ],
+)
+def test_what_is_said_of_many_runs_is_said_once_with_the_range_of_its_figures(
+    code: str, sentences: list[str], told: str
+) -> None:
+    findings = [Finding("first", "r0", "one"), *many(code, sentences), Finding("last", "r0", "one")]
+    assert [str(one) for one in gathered(findings)] == ["r0: one", f"{NAMED}: {told}", "r0: one"]
+    assert gathered(findings[:6]) == findings[:6]  # each of a few has its own
+    assert len(gathered(findings, most=None)) == len({*findings})
+
+
+def test_ranges_are_for_figures_of_one_sentence_alone() -> None:
+    others = many("swapped", [f"its only scores are {n}" for n in range(9)])
+    assert gathered(others) == others
+    doubts = many("comments", [f"{n} lines" for n in range(2, 7)])
+    notes = [Finding("comments", f"n{n}", f"{n} lines", doubtful=False) for n in range(2, 7)]
+    assert gathered([*doubts, *notes]) == [*doubts, *notes]
+
+
+def test_many_runs_have_few_lines_of_warnings(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text("".join(f"1 0 d{n} 1\n" for n in range(20)))
+    for run in range(12):  # its last documents have ranks that the scores contradict
+        rows = [f"1 Q0 d{n} {n if n + run < 14 else 1} {99 - n} t\n" for n in range(20)]
+        (tmp_path / f"sys{run:02}.run").write_text("".join(rows))
+    names = [f"sys{run:02}.run" for run in range(12)]
+    told = command_line("evaluate", "qrels", *names, "-m", "AP", folder=tmp_path).stderr.splitlines()
+    assert told == [
+        "cranfield: warning: sys00, sys01, sys02, sys03, sys04 and 7 more: the rank column contradicts the scores in "
+        "6 to 17 rows; the scores decide"
     ]

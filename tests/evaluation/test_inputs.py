@@ -240,11 +240,14 @@ def test_msmarco_is_a_layout_of_runs_beside_judgements_of_any_format(tmp_path: P
         assert cranfield.evaluate(qrels, run, "RR", reading=Reading(format="msmarco")).mean() == {"run": {"RR": 0.5}}
 
 
+NUMBER, LEFT_OUT = "A score is a number, without quotes.", "A document without a score is to be left out."
+
+
 @pytest.mark.parametrize(
     ("entry", "told"),
     [
-        ({"a": 1.0, "b": "x"}, "topic '2', document 'b': scores must be numbers, not str"),
-        ({"a": 1.0, "b": None}, "topic '2', document 'b': scores must be numbers, not NoneType"),
+        ({"a": 1.0, "b": "x"}, f"topic '2', document 'b': scores must be numbers, not str\n    {NUMBER}"),
+        ({"a": 1.0, "b": None}, f"topic '2', document 'b': scores must be numbers, not NoneType\n    {LEFT_OUT}"),
         (
             ["a"],
             "topic '1' has dict where others have a list of documents\n"

@@ -119,6 +119,18 @@ REFUSED_RUNS = {
     "CSV without a header": Refused(b"q1,d1,9.5\n", 1, "1 field", "CSV"),
     "judgements": Refused(QRELS, 1, "4 fields where trec needs 6", "looks like judgements, where a run is expected"),
     "three columns": Refused(b"q1 d1 1\n", 1, "3 fields", "msmarco"),
+    "three columns, with comments above": Refused(b"# mine\n\nq1 d1 1\n", 3, "3 fields", "msmarco"),
+    "three columns, of which one is rather a score": Refused(
+        b"q1 d1 9.5\n", 1, "3 fields", "\n    If the third is a score, write a line above that names the columns"
+    ),
+    "last line cut short after a number": Refused(RUN + b"q1 Q0 17", 3, "3 fields", "cut short"),
+    "only line cut short after a number": Refused(b"q1 Q0 17", 1, "3 fields", "cut short"),
+    "last line cut short after the rank": Refused(RUN + b"q1 Q0 d3 3", 3, "4 fields", "cut short"),
+    "no tag anywhere": Refused(b"q1 Q0 d3 3 7.5\nq1 Q0 d4 4 7\n", 1, "5 fields", "score and tag.\n    If the last"),
+    "three columns below six": Refused(RUN + b"q1 d1 1\n", 3, "3 fields", "cut short"),
+    "a list of JSON": Refused(b'[{"topic": "q1", "document": "d1", "score": 1}]', 1, "", "jq -c '.[]'"),
+    "a word for a score": Refused(RUN + b"q1 Q0 d3 3 zzz t\n", 3, "'zzz'", "shifts the columns"),
+    "two runs joined": Refused(RUN + b"q1 Q0 d1 1 3 other\n", 3, "a second score", "several runs in it"),
     "no tag": Refused(RUN + b"q1 Q0 d3 3 7.5\n", 3, "5 fields"),
     "last line cut short": Refused(RUN + b"q1 Q0 d3", 3, "3 fields", "incomplete"),
     "topics of SMART": Refused(b".I 001\n.W\nducks\n", 1, "2 fields", "This does not look like a run"),
@@ -136,7 +148,7 @@ REFUSED_RUNS = {
     "NaN, negative": Refused(b"q1 Q0 d1 1 -nan t\n", 1, "'-nan'"),
     "hexadecimal": Refused(b"q1 Q0 d1 1 0x1p3 t\n", 1, "'0x1p3' is not a number"),
     "digit separators": Refused(b"q1 Q0 d1 1 1_000 t\n", 1, "'1_000' is not a number", "without separators"),
-    "decimal comma": Refused(b"q1 Q0 d1 1 1,5 t\n", 1, "'1,5' is not a number", "decimal point"),
+    "decimal comma": Refused(b"q1 Q0 d1 1 1,5 t\n", 1, "'1,5' is not a number", "as a point: 1.5."),
     "Unicode digits": Refused("q1 Q0 d1 1 ١٢ t\n".encode(), 1, "'١٢' is not a number", "Digits 0 to 9"),
     "number with a tail": Refused(b"q1 Q0 d1 1 9.5abc t\n", 1, "'9.5abc' is not a number"),
     "quoted number": Refused(b'q1 Q0 d1 1 "9.5" t\n', 1, "is not a number"),
@@ -293,7 +305,9 @@ def test_a_column_of_floats_is_told_with_its_remedy() -> None:
 
 def test_scores_that_are_no_numbers_are_told_with_their_row() -> None:
     records: Any = [{"qid": "1", "docno": "a", "score": 2.0}, {"qid": "1", "docno": "b", "score": "high"}]
-    with pytest.raises(ArgumentError, match=r"^the run: row 1 .*: scores must be numbers, not str: 'high'$"):
+    with pytest.raises(
+        ArgumentError, match=r"^the run: row 1 .*: scores must be numbers, not str: 'high'\n    A score is a number"
+    ):
         cranfield.read_run(records)
     with pytest.raises(ArgumentError, match=r"^the run: topic 1\.0: topic ids must be str or int, not float$"):
         cranfield.read_run({1.0: {"a": 1}})  # type: ignore[arg-type]

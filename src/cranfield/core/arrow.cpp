@@ -11,6 +11,11 @@
 
 namespace cranfield {
 
+std::string in_digits(double number) {
+    char digits[32];
+    return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
+}
+
 namespace {
 
 std::shared_ptr<ArrowSchema> schema_of(ArrowArrayStream& stream) {
@@ -320,7 +325,10 @@ void RowReader::read(const ArrowArray& batch, std::int64_t begin, std::int64_t e
         if (doc.empty()) throw fail("empty-id", doc_column, {});
         if (std::isnan(value)) throw fail("nan", value_column, "nan");
         if (layout.kind != ValueKind::score && std::isinf(value)) throw fail("infinite", value_column, "inf");
-        if (layout.kind == ValueKind::rank) value = -value;
+        if (layout.kind == ValueKind::rank) {
+            if (value != std::floor(value)) throw fail("rank", value_column, in_digits(value));
+            value = -value;
+        }
         if (is_new) {
             if (shares > 0) {
                 block.resume(topic);
@@ -341,7 +349,7 @@ void RowReader::read(const ArrowArray& batch, std::int64_t begin, std::int64_t e
         }
         if (layout.rank >= 0) {
             const double rank = rank_column->is_null(i) ? std::nan("") : (*rank_of)(i);
-            if (rank != std::floor(rank)) throw fail("rank", *rank_column, std::to_string(rank));
+            if (rank != std::floor(rank)) throw fail("rank", *rank_column, in_digits(rank));
             block.add_rank(static_cast<std::int32_t>(std::min(std::max(rank, -2e9), 2e9)));
         }
     }

@@ -59,6 +59,8 @@ struct RowError : std::runtime_error {
     std::string field;
 };
 
+std::string in_digits(double number);  // the fewest that give it back, for errors
+
 // The frame could not be read at all: a column's type, or the producer's own error.
 struct FrameError : std::runtime_error {
     using std::runtime_error::runtime_error;

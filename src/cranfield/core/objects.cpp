@@ -15,6 +15,11 @@ template <typename Where>
 double checked(double value, ValueKind kind, const Where& where) {
     if (std::isnan(value)) throw where("nan");
     if (std::isinf(value) && kind != ValueKind::score) throw where("infinite");
+    if (kind == ValueKind::rank && value != std::floor(value)) {
+        RowError error = where("rank");
+        error.field = in_digits(value);
+        throw error;
+    }
     return kind == ValueKind::rank ? -value : value;
 }
 

@@ -234,6 +234,7 @@ private:
         }
         if (topic.empty() || doc.empty()) fail(line, "empty-id", {});
         if (layout_.kind != ValueKind::score && std::isinf(value)) fail(line, "infinite", value_text);
+        if (layout_.kind == ValueKind::rank && value != std::floor(value)) fail(line, "rank", value_text);
         if (at.tag >= 0 && at.tag < count) note_tag(field(at.tag));
         if (elsewhere_) return;
         add(topic, new_topic, doc, value);
@@ -246,6 +247,7 @@ private:
         if (elsewhere_ && layout_.share > 0) return;
         if (row.topic.empty() || row.doc.empty()) throw NotUnderstood();
         if (layout_.kind != ValueKind::score && std::isinf(row.value)) throw NotUnderstood();
+        if (layout_.kind == ValueKind::rank && row.value != std::floor(row.value)) throw NotUnderstood();
         if (row.tagged) note_tag(row.tag);
         if (!elsewhere_) add(row.topic, new_topic, row.doc, row.value);
     }

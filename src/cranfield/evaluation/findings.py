@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -40,6 +40,22 @@ _EXTENT = {
     "unjudged": r"(?<=by depth): [0-9.]+% at [0-9]+(, [0-9.]+% at [0-9]+)*",
 }
 _TELLING = r"[0-9.]+% at 10\b"
+# What is said of many inputs, each with figures of its own, and what a sentence names that stands in one of them alone.
+_NOTHING = r"(?!)"
+_NAMED = {
+    "missing-topics": r": .*$",
+    "extra-topics": r": .*$",
+    "short-lists": r": .*$",
+    "duplicates-collapsed": r", (such as )?that of document .*(?=; each)",
+    "rank-disagreement": _NOTHING,
+    "short-of-cutoff": _NOTHING,
+    "comments": _NOTHING,
+    "padding": _NOTHING,
+    "sampled-ties": _NOTHING,
+    "sampled-relevance": _NOTHING,
+    "ties": _NOTHING,
+}
+_FIGURE = re.compile(r"(?<![\w@.])[0-9][0-9,]*(?:\.[0-9]+)?(?:e-?[0-9]+)?(?!\w)")
 
 
 TYPED = "typed"  # the format of judgements that somebody typed: if nothing is relevant, that is meant
@@ -84,16 +100,20 @@ def in_doubt(findings: Sequence[Finding]) -> str:
 
 def gathered(findings: Iterable[Finding], most: int | None = 5) -> list[Finding]:
     """The findings to be shown: what is to be said of several inputs is said once, where it is first said, with the
-    names of so many of them at most, and the most telling figure of each; of None with all names and all figures.
+    names of so many of them at most, and the most telling figure of each; of None with all names and all figures. Of
+    more inputs than that, whose figures differ otherwise, it is said once with the least and the largest.
 
     >>> ties = [Finding("ties", run, "ties in 5 topics: look") for run in ("a", "b")]
     >>> print(*gathered([*ties, Finding("tags", "b", "two tags")]), sep="\\n")
     a (in 5 topics), b (in 5 topics): ties: look
     b: two tags
     """
+    sentences = {finding: _without_extent(finding) for finding in findings}
+    if most is not None:
+        sentences |= _with_ranges(sentences, most)
     alike: dict[tuple[str, str, bool], list[Finding]] = {}
-    for finding in dict.fromkeys(findings):
-        alike.setdefault((finding.code, _without_extent(finding), finding.doubtful), []).append(finding)
+    for finding, sentence in sentences.items():
+        alike.setdefault((finding.code, sentence, finding.doubtful), []).append(finding)
     shown = []
     for (code, sentence, doubtful), group in alike.items():
         extents = [_extent(of, whole=most is None) for of in group]
@@ -101,6 +121,44 @@ def gathered(findings: Iterable[Finding], most: int | None = 5) -> list[Finding]
         told = ", ".join(sources) if most is None else some(sources, most)
         shown.append(group[0] if len(group) == 1 else Finding(code, told, sentence, doubtful))
     return shown
+
+
+def _with_ranges(sentences: Mapping[Finding, str], most: int) -> dict[Finding, str]:
+    """One sentence for findings whose own differ in figures alone, where these are of more than `most` inputs."""
+    kinds: dict[tuple[str, str, bool], dict[Finding, str]] = {}
+    for finding, sentence in sentences.items():
+        kind = (finding.code, _without_figures(finding.code, sentence), finding.doubtful)
+        kinds.setdefault(kind, {})[finding] = sentence
+    merged: dict[Finding, str] = {}
+    for (code, _, _), group in kinds.items():
+        if len(group) > most and len({*group.values()}) > 1:
+            merged |= dict.fromkeys(group, _ranged([_without_names(code, sentence) for sentence in group.values()]))
+    return merged
+
+
+def _without_names(code: str, sentence: str) -> str:
+    return re.sub(_NAMED[code], "", sentence, flags=re.DOTALL)
+
+
+def _without_figures(code: str, sentence: str) -> str:
+    """A sentence as it is whatever its figures, in singular and plural; itself where its code does not say so."""
+    if code not in _NAMED:
+        return sentence
+    return re.sub(r"(?<=[a-z])s\b", "", _FIGURE.sub("0", _without_names(code, sentence)))
+
+
+def _ranged(sentences: Sequence[str]) -> str:
+    """Sentences that differ in figures as one, with the least and the largest of each.
+
+    >>> _ranged(["in 1 row of 10", "in 2,355 rows of 10", "in 7 rows of 10"])
+    'in 1 to 2,355 rows of 10'
+    """
+    columns = [
+        sorted(column, key=lambda figure: float(figure.replace(",", "")))
+        for column in zip(*map(_FIGURE.findall, sentences), strict=True)
+    ]
+    ranges = (column[0] if column[0] == column[-1] else f"{column[0]} to {column[-1]}" for column in columns)
+    return _FIGURE.sub(lambda _: next(ranges), max(sentences, key=len))  # the longest is in the plural
 
 
 def _extent(finding: Finding, *, whole: bool) -> str:

@@ -20,11 +20,12 @@ from cranfield.formats.format import (
     Request,
     readable,
 )
-from cranfield.formats.given import is_file, is_frame, is_open, to_be_collected
+from cranfield.formats.given import ON_SPARK, is_file, is_frame, is_of_spark, is_open, to_be_collected
 from cranfield.formats.kinds import read_kind
 from cranfield.formats.labels import NO_LABELS
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_flow, open_source, read_toml
+from cranfield.formats.stand_ins import told_of_parquet
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 from cranfield.travel import columns_of
@@ -124,13 +125,13 @@ def _read(
         if opened.data[:4] in (b"", BYTE_ORDER_MARK):
             raise nothing_in_it(label, once=path == "-" or is_open(source))
         format = chosen_format(reading.format, opened.data, label, request)
-        parsed, form = format.read(opened.data, label, request), format.name
+        parsed, form = _parsed(format, opened.data, label, request, reading), format.name
         digested = opened.digest()
     else:
         label = name or f"the {request.noun}"
         parsed = _read_memory(source, label, request)
     if parsed.table.row_count == 0:
-        raise no_rows(label, path)
+        raise no_rows(label, None if form == "parquet" else path)
     if parsed.luggage is not None:
         known = parsed.luggage.origin
         return known._replace(name=name or known.name), parsed
@@ -139,13 +140,50 @@ def _read(
     return origin, parsed
 
 
+def _parsed(format: Format, data: Buffer, label: str, request: Request, reading: Reading) -> Parsed:
+    """What a format reads; where it was named for judgements and runs alike and is only that of the others, says so."""
+    try:
+        parsed = format.read(data, label, request)
+    except DataError as fault:
+        alone = chosen_format(None, data, label, request) if reading.format is not None else format
+        if alone is not format and _is_read(alone, data, label, request):
+            raise _other_format(fault, reading.format or "", alone.name) from None
+        raise
+    return told_of_parquet(parsed, data, label, request) if format.name == "parquet" else parsed
+
+
+def _is_read(format: Format, data: Buffer, label: str, request: Request) -> bool:
+    """Whether a format reads this."""
+    try:
+        format.read(data, label, request)
+    except (DataError, ArgumentError):
+        return False
+    return True
+
+
+def _other_format(fault: DataError, named: str, read: str) -> DataError:
+    """The error for a file of another format than the one that was named for all."""
+    why = f"holds for judgements and runs alike, and this is {read}: without it, each is recognised by its content."
+    return type(fault)(
+        fault.message,
+        source=fault.source,
+        line=fault.line,
+        text=fault.text,
+        remedy=f"reading=Reading(format={named!r}) {why}",
+        option=f"--format {named} {why}",
+    )
+
+
 def _flowed(source: Path | Readable, reading: Reading, request: Request) -> tuple[Parsed, str, str | None] | None:
     """A compressed run judged while it is unpacked, its format and its digest; nothing where it must be read whole."""
     flow = open_flow(source, reading.digest, request.threads)
     if flow is None or flow.head[:4] in (b"", BYTE_ORDER_MARK):
         return None
     format = chosen_format(reading.format, flow.head, flow.label, request)
-    parsed = format.flow(flow, request) if format.flow is not None else None
+    try:
+        parsed = format.flow(flow, request) if format.flow is not None else None
+    except DataError:  # it is told where the whole is read
+        parsed = None
     return None if parsed is None else (parsed, format.name, flow.digest())
 
 
@@ -193,6 +231,9 @@ def _read_memory(source: Given, label: str, request: Request) -> Parsed:
     if isinstance(source, Mapping):
         return memory.read_mapping(source, label, request)
     if is_frame(source) and not isinstance(source, Run | Qrels):  # one for the other is a mistake
+        remedy = SERIES if hasattr(source, "to_frame") else ON_SPARK if is_of_spark(source) else None
+        if remedy is not None:
+            raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}", remedy)
         return frames.noted(frames.read_frame(source, label, request))
     if isinstance(source, tuple) and len(source) == 3 and not hasattr(source[0], "_fields"):
         return memory.read_arrays(cast("Arrays", source), label, request)
@@ -201,6 +242,9 @@ def _read_memory(source: Given, label: str, request: Request) -> Parsed:
     raise ArgumentError(f"{label}: expected {EXPECTED}, not {describe_type(source)}", *to_be_collected(source))
 
 
+SERIES = (
+    "Give the frame with the columns topic, document and score; .reset_index() makes columns of an index in pandas."
+)
 HEAD = 1 << 16  # bytes by which a format is told
 LINE_END = re.compile(rb"[\r\n]")
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst")

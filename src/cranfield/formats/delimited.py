@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from itertools import count
 
 from cranfield._core import TextLayout
-from cranfield.formats.format import BYTE_ORDER_MARK, Parsed, Request, Rows, Writer, decode, table_format
+from cranfield.formats.format import BYTE_ORDER_MARK, Parsed, Request, Rows, Writer, decode, is_number, table_format
 from cranfield.formats.layout import Columns, check_grades, is_header, require_columns
 from cranfield.formats.rows import LINES, TABS, column_names, number
 from cranfield.formats.sources import Buffer, Flow
+from cranfield.formats.stand_ins import with_ranks_told
 from cranfield.formats.trec_text import flow_fields, read_fields
 from cranfield.tables import Run
 
+LOOKED_AT = 1 << 16  # bytes in which the first row stands
 _FIRST_LINE = re.compile(rb"[^\r\n]*")
 
 
@@ -34,12 +36,14 @@ def read_delimited(data: Buffer, source: str, request: Request, delimiter: str) 
     names, columns, layout = _layout(data, source, request, delimiter)
     parsed = read_fields(data, source, request, layout)
     check_grades(parsed.table, names[columns.value], request, source)
-    return parsed
+    return with_ranks_told(parsed, names, columns, _with_numbers(data, names, delimiter))
 
 
 def flow_delimited(flow: Flow, request: Request, delimiter: str) -> Parsed | None:
     """A run that is judged while it is unpacked."""
-    return flow_fields(flow, request, _layout(flow.head, flow.label, request, delimiter)[2])
+    names, columns, layout = _layout(flow.head, flow.label, request, delimiter)
+    parsed = flow_fields(flow, request, layout)
+    return parsed and with_ranks_told(parsed, names, columns, _with_numbers(flow.head, names, delimiter))
 
 
 def _layout(head: Buffer, source: str, request: Request, delimiter: str) -> tuple[list[str], Columns, TextLayout]:
@@ -67,6 +71,12 @@ def _first_line(text: Buffer) -> bytes:
     line = _FIRST_LINE.match(text)
     assert line is not None
     return bytes(line[0])
+
+
+def _with_numbers(head: Buffer, names: list[str], delimiter: str) -> list[str]:
+    """The names of the columns that have a number in the first row."""
+    first = next((line for line in bytes(head[:LOOKED_AT]).splitlines()[1:] if line.strip()), b"")
+    return [name for name, field in zip(names, header(first, delimiter), strict=False) if is_number(field)]
 
 
 def has_header(head: bytes, request: Request, delimiter: str) -> bool:

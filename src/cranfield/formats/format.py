@@ -17,7 +17,6 @@ from cranfield.registry import Entry, Registry
 
 if TYPE_CHECKING:
     from cranfield._core import CoreError, Progress, Table
-    from cranfield.formats.given import Json
     from cranfield.tables import Qrels, Run
     from cranfield.travel import Luggage
 
@@ -61,6 +60,14 @@ IDS = (
     "A row without an id is to be left out; where pandas has made floats of whole numbers because one is missing, they "
     "become whole numbers again by .astype('Int64')."
 )
+NO_VALUE = "A row without a value is to be left out: .dropna() in pandas, .drop_nulls() in polars."
+SEVERAL_RUNS = "Its tags say that there are several runs in it: give each of them by itself."
+QUOTED = "It is in quotes, and so it is text: write the number without them."
+_HEADER = (
+    "write a line above that names the columns, topic, document and score, with tabs or commas between all columns."
+)
+NAN = "Not a number cannot be ranked: find out why the system wrote it, or leave the {} out."
+RANKS_NOTE = ("scores-from-ranks", "the run has ranks and no scores: documents are ordered by rank")
 UNJUDGED = (
     "This looks like a pool that nobody has judged yet, as `cranfield pool` writes it: judge it, with {}, 0 for what "
     "is not relevant and 1 or more for what is, and it is judgements."
@@ -103,11 +110,12 @@ class Parsed(NamedTuple):
     luggage: Luggage | None = None  # of a table that was given away as a frame, and has come back unchanged
 
 
-def tagged(parsed: Parsed, tags: Sequence[Json]) -> Parsed:
+def tagged(parsed: Parsed, tags: Sequence[object]) -> Parsed:
     """A run as read with its tag, the last of those given, as trec_eval has it; more than one is told."""
     known = [str(tag) for tag in tags if tag is not None]
-    notes = parsed.notes + (several_tags_note() if len(set(known)) > 1 else ())
-    return parsed._replace(notes=notes, tag=known[-1] if known else "")
+    notes = several_tags_note() if len(set(known)) > 1 else ()
+    notes = tuple(note for note in notes if note not in parsed.notes)
+    return parsed._replace(notes=parsed.notes + notes, tag=known[-1] if known else "")
 
 
 def several_tags_note() -> tuple[tuple[str, str], ...]:
@@ -257,31 +265,36 @@ def comments_note(count: int) -> tuple[tuple[str, str], ...]:
     return (("comments", f"{count:,} lines starting with # were taken for comments"),) if count else ()
 
 
-def text_error(error: CoreError, source: str, request: Request, layout: str, labels: Sequence[str] = ()) -> DataError:
-    """A fault the core found in a text, as an error a person can act on; `labels` are the words among its grades."""
+def text_error(
+    error: CoreError, source: str, request: Request, layout: str, labels: Sequence[str] = (), *, first: bool = False
+) -> DataError:
+    """A fault the core found in a text, as an error a person can act on; `labels` are the words among its grades,
+    `first` says that no row stands above its line.
+    """
     code, fault = error.args
     text, shown = decode(fault["text"]), shorten(decode(fault["field"]), 60)
     kind = request.kind
     remedy: str | None = None
     option: str | None = None
+    first = first or fault["line"] == 1
     if code in ("few-fields", "many-fields"):
         message = f"{shown} field{'s' if shown != '1' else ''} where {layout} needs {_needs(layout, request)}"
-        remedy = _wrong_fields(text, request, layout, fault["line"])
+        remedy = _json(text, layout, first=first) or _wrong_fields(text, request, layout, fault["line"], first=first)
     elif code == "not-a-number":
         message = f"{kind} '{shown}' is not a number"
-        remedy = _not_a_number(shown, fault["line"])
+        remedy = _json(text, layout, first=first) or _not_a_number(shown, fault["line"], kind)
         if labels:
             remedy, option = missing_labels(labels, request.labels)
     elif code == "nan":
         message = f"{kind} is '{shown}'"
-        remedy = "Not a number cannot be ranked: find out why the system wrote it, or leave the line out."
+        remedy = NAN.format("line")
     elif code == "overflow":
         message = f"{kind} '{shown}' is too large for a double"
     elif code == "infinite":
         message = f"{kind} '{shown}' is infinite"
     elif code == "rank":
         message = f"rank '{shown}' is not a whole number"
-        remedy = "Are the columns in the order topic, Q0, document, rank, score, tag? An id may not contain a blank."
+        remedy, option = _fractional_rank(request, layout)
     elif code == "empty-id":
         message = "empty topic or document id"
     elif code == "quote":
@@ -303,10 +316,41 @@ def text_error(error: CoreError, source: str, request: Request, layout: str, lab
             f"Line {other} has another: {shorten(decode(fault['other_text']))}\n    "
             "Each document may appear once for each topic: decide which line is right."
         )
+        if layout == "trec" and text.split()[5:6] != decode(fault["other_text"]).split()[5:6] and kind == "score":
+            remedy += f"\n    {SEVERAL_RUNS}"
         if kind == "grade" and _may_be_in_groups(text, decode(fault["other_text"]), layout):
             remedy += IN_GROUPS
     kind_of_error = DuplicateError if code == "duplicate" else DataError
     return kind_of_error(message, source=source, line=fault["line"], text=text, remedy=remedy, option=option)
+
+
+def no_number(value: object, kind: str) -> str:
+    """What to do about a value in the place of a score or grade that is no number.
+
+    >>> no_number(None, "score")
+    'A document without a score is to be left out.'
+    """
+    if value is None:
+        return f"A document without a {kind} is to be left out."
+    if isinstance(value, str):
+        return (QUOTED if is_number(value) else misspelt_number(value)) or f"A {kind} is a number, without quotes."
+    return f"A {kind} is a number."
+
+
+def _fractional_rank(request: Request, layout: str) -> tuple[str, str | None]:
+    """What to do about a rank with a fraction, which is rather a score: in Python, and on the command line."""
+    if layout == "trec":
+        return (
+            "Are the columns in the order topic, Q0, document, rank, score, tag? An id may not contain a blank.",
+            None,
+        )
+    if layout == "msmarco":
+        return f"If it is a score, this is not MS MARCO's form: {_HEADER}", None
+    import shlex
+
+    (name, *_) = request.columns.get("rank", ("rank",))
+    said = "A rank is a whole number; if this is the score, say so: "
+    return f"{said}reading=Reading(columns={{'score': {name!r}}}).", f"{said}--columns {shlex.quote(f'score={name}')}."
 
 
 def _may_be_in_groups(line: str, other: str, layout: str) -> bool:
@@ -317,6 +361,8 @@ def _may_be_in_groups(line: str, other: str, layout: str) -> bool:
 def _needs(layout: str, request: Request) -> str:
     if layout == "ntcir":
         return "3 (topic, document, grade), or 4 (topic, grade, document, 0 or 1)"
+    if layout == "msmarco":
+        return "3 (topic, document, rank)"
     if layout != "trec":
         return "as many as its header"
     if request.kind == "score":
@@ -337,8 +383,20 @@ def is_number(text: str) -> bool:
     return True
 
 
-def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | None:
+def _json(text: str, layout: str, *, first: bool) -> str | None:
+    """What to do about JSON that nothing has recognised."""
+    if not first or layout != "trec" or not text.lstrip().startswith(("{", "[")):
+        return None
+    return (
+        "This looks like JSON, of which an object a line is read (jsonl), or one object of topics (json): "
+        "jq -c '.[]' makes lines of a list."
+    )
+
+
+def _wrong_fields(text: str, request: Request, layout: str, line: int, *, first: bool) -> str | None:
     fields = text.split()
+    if layout == "msmarco":
+        return "Every line must have a topic, a document and its rank; an id may not contain a blank."
     if layout == "ntcir":
         return "Every line must have as many fields as the first one; an id may not contain a blank."
     if layout != "trec":
@@ -348,13 +406,17 @@ def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | 
     if request.kind == "score":
         if text.startswith("<SYSDESC>"):
             return "This is the description that runs of NTCIR start with: take the line off, as with sed 1d."
-        if len(fields) == 4 and is_number(fields[3]):
+        if first and len(fields) == 4 and is_number(fields[3]):
             return NOT_A_RUN
-        if len(fields) == 3 and is_number(fields[2]):
-            return "A run of topic, document and rank, as MS MARCO has it, is read with the format msmarco."
-        if line == 1:
-            return "This does not look like a run: its lines have topic, Q0, document, rank, score and tag."
-        return "If the last line was cut short, the file is incomplete: write it again."
+        if first and len(fields) == 3 and is_number(fields[2]) and fields[1].upper() != "Q0":
+            # Read as a rank, a score would turn the ranking upside down.
+            ranked = "A run of topic, document and rank, as MS MARCO has it, is read with the format msmarco."
+            return f"{ranked if float(fields[2]).is_integer() else ''}\n    If the third is a score, {_HEADER}".strip()
+        cut = "If the last line was cut short, the file is incomplete: write it again."
+        if first:
+            unlike = "This does not look like a run: its lines have topic, Q0, document, rank, score and tag."
+            return f"{unlike}\n    {cut}" if fields[1:2] == ["Q0"] else unlike
+        return cut
     if len(fields) >= 6 and is_number(fields[3]) and is_number(fields[4]):
         return NOT_JUDGEMENTS
     if len(fields) == 3 and fields[1] != "0" and len(fields[2]) == 1 and is_label(fields[2]):
@@ -379,35 +441,60 @@ def _wrong_fields(text: str, request: Request, layout: str, line: int) -> str | 
     return "An id may not contain a blank; if the last line was cut short, the file is incomplete."
 
 
-def _not_a_number(shown: str, line: int) -> str | None:
-    if "," in shown and is_number(shown.replace(",", ".")):
-        return "Write the decimal point as a point."
-    if is_number(shown):
-        return "Digits 0 to 9 only, without separators: write it as a plain decimal number."
-    if line == 1:
+def _not_a_number(shown: str, line: int, kind: str) -> str:
+    if line == 1 and not misspelt_number(shown):
         return "If this is a header line, name the columns as cranfield knows them (topic, document, score or grade)."
+    return misspelt_number(shown) or (
+        f"A {kind} is a plain number such as {'12.5' if kind == 'score' else '1'}: mend the line, or leave it out. "
+        "An id with a blank in it shifts the columns."
+    )
+
+
+def misspelt_number(text: str) -> str | None:
+    """How to write a number that is not written as numbers are read here; nothing where it is none.
+
+    >>> misspelt_number("1,5"), misspelt_number("zzz")
+    ('Write the decimal point as a point: 1.5.', None)
+    """
+    pointed = text.replace(",", ".")
+    if pointed != text and is_number(pointed):
+        return f"Write the decimal point as a point: {pointed}."
+    if is_number(text):
+        return "Digits 0 to 9 only, without separators: write it as a plain decimal number."
     return None
 
 
-def row_error(error: CoreError, source: str, request: Request) -> DataError | ArgumentError:
-    """A fault the core found in a frame, a dict or an array."""
+def row_error(
+    error: CoreError, source: str, request: Request, tags: Sequence[object] = ()
+) -> DataError | ArgumentError:
+    """A fault the core found in a frame, a dict or an array; `tags` are those of the rows that were read."""
     code, fault = error.args
     kind = request.kind
     if code == "frame":
         message = re.sub(_ARROW_TYPE, lambda found: f"holds {arrow_words(found[1])}", fault["message"])
-        remedy = [IDS] if "ids are" in message else [CAST] if re.search(_CASTABLE, message) else []
-        return ArgumentError(f"{source}: {message}", *remedy)
+        more = [IDS] if "ids are" in message else [CAST] if re.search(_CASTABLE, message) else []
+        return ArgumentError(f"{source}: {message}", *more)
     if code == "duplicate":
         return DataError(
             f"topic '{shorten(fault['topic'])}' has document '{shorten(fault['doc'])}' twice, with the {kind}s "
             f"{_in_full(fault['first'])} and {_in_full(fault['second'])}",
             source=source,
-            remedy="Each document may appear once for each topic." + (IN_GROUPS if kind == "grade" else ""),
+            remedy="Each document may appear once for each topic."
+            + (IN_GROUPS if kind == "grade" else "")
+            + (f"\n    {SEVERAL_RUNS}" if len({str(tag) for tag in tags if tag is not None}) > 1 else ""),
         )
     entry = decode(fault["field"])
     in_table = f"row {fault['row']} (counting from 0), column '{fault['column']}'"
     where = entry if fault["column"] == "dict" else in_table
-    return DataError(f"{where}: {row_problem(code, kind, entry)}", source=source)
+    remedy, option = row_remedy(code, request)
+    return DataError(f"{where}: {row_problem(code, kind, entry)}", source=source, remedy=remedy, option=option)
+
+
+def row_remedy(code: str, request: Request) -> tuple[str | None, str | None]:
+    """What to do about a value of a row: in Python, and on the command line where that differs."""
+    if code == "rank":
+        return _fractional_rank(request, "rows")
+    return {"null": NO_VALUE, "nan": NAN.format("row")}.get(code), None
 
 
 def _in_full(number: float) -> str:

@@ -45,6 +45,12 @@ Given: TypeAlias = "File | ArrowStream | Nested | Arrays | Records | Run | Qrels
 GivenRuns: TypeAlias = "Given | Sequence[Given] | Mapping[str, Given | Sequence[Given]]"
 
 
+ON_SPARK = (
+    "Its rows are on a cluster: cranfield.spark.evaluate takes it, with a column for the run; .toArrow() brings a "
+    "small one here."
+)
+
+
 def is_file(source: Given) -> TypeIs[File]:
     """Whether this is a path or an open file, rather than something in memory.
 
@@ -64,8 +70,15 @@ def is_frame(source: Given) -> TypeIs[ArrowStream]:
     return hasattr(source, "__arrow_c_stream__")
 
 
+def is_of_spark(source: object) -> bool:
+    """Whether this is a frame of Spark: its rows are on a cluster, and may be of several runs."""
+    return type(source).__module__.startswith("pyspark.")
+
+
 def to_be_collected(source: object) -> list[str]:
-    """What to do with a frame that is only asked for, as a LazyFrame of polars is."""
+    """What to do with a frame that is only asked for, as a LazyFrame of polars is, or with one of Spark."""
+    if is_of_spark(source):
+        return [ON_SPARK]
     return ["Its rows are not read yet: call .collect()."] if hasattr(source, "collect") else []
 
 

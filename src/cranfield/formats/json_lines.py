@@ -16,29 +16,31 @@ from cranfield.errors import DataError, shorten
 from cranfield.formats.format import (
     BYTE_ORDER_MARK,
     IN_GROUPS,
+    SEVERAL_RUNS,
     Parsed,
     Request,
     Rows,
     Writer,
     collapsed_note,
     decode,
-    is_number,
+    no_number,
     row_problem,
+    row_remedy,
     several_tags_note,
     table_format,
     tagged,
 )
 from cranfield.formats.json_text import encoder, has_topics, json_objects, parse, starts
 from cranfield.formats.labels import grade_of, remedies
-from cranfield.formats.layout import check_grades, require_columns
+from cranfield.formats.layout import Columns, check_grades, require_columns
 from cranfield.formats.sources import Buffer, Flow
+from cranfield.formats.stand_ins import with_numbers, with_ranks_told
 from cranfield.formats.trec_text import TextRows, flow_rows, read_rows
 from cranfield.tables import Run
 
 if TYPE_CHECKING:
     from cranfield.formats.given import Json
 
-QUOTED = "It is in quotes, and so it is text: write the number without them."
 _FIRST_LINE = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*(\{[^\r\n]*)")
 
 
@@ -51,20 +53,23 @@ def _read_in_core(data: Buffer, source: str, request: Request) -> Parsed | None:
     found = _layout(data, request)
     if found is None:
         return None
-    layout, name = found
+    layout, keys, columns, numbers = found
     try:
         read = read_rows(data, request, layout)
     except CoreError:
         return None
-    check_grades(read[0], name, request, source)
-    return _parsed(read)
+    check_grades(read[0], keys[columns.value], request, source)
+    return with_ranks_told(_parsed(read), keys, columns, numbers)
 
 
 def flow_json_lines(flow: Flow, request: Request) -> Parsed | None:
     """A run that is judged while it is unpacked."""
     found = _layout(flow.head, request)
-    read = flow_rows(flow, request, found[0]) if found is not None else None
-    return _parsed(read) if read is not None else None
+    if found is None:
+        return None
+    layout, keys, columns, numbers = found
+    read = flow_rows(flow, request, layout)
+    return None if read is None else with_ranks_told(_parsed(read), keys, columns, numbers)
 
 
 def _parsed(read: TextRows) -> Parsed:
@@ -72,14 +77,17 @@ def _parsed(read: TextRows) -> Parsed:
     return Parsed(table, collapsed_note(table) + (several_tags_note() if several_tags else ()), tag)
 
 
-def _layout(head: Buffer, request: Request) -> tuple[TextLayout, str] | None:
-    """How the core is to read lines that begin so, and the key of the number; nothing where the first line is odd."""
+def _layout(head: Buffer, request: Request) -> tuple[TextLayout, tuple[str, ...], Columns, list[str]] | None:
+    """How the core is to read lines that begin so, the keys of the first, which of them is which, and those that have
+    numbers; nothing where the first line is odd.
+    """
     first = _FIRST_LINE.match(head)
     if first is None:
         return None
     try:
         entry = parse(decode(first[1]), "", 1)
-        keys = tuple(entry) if isinstance(entry, dict) else ()
+        row = entry if isinstance(entry, dict) else {}
+        keys = tuple(row)
         columns = require_columns(keys, request.kind, request.columns, "")
     except DataError:
         return None
@@ -93,7 +101,7 @@ def _layout(head: Buffer, request: Request) -> tuple[TextLayout, str] | None:
             return None
         return (at.topic, at.document, at.value, at.tag) if (others[at.value], at.kind) == (name, kind) else None
 
-    return TextLayout.of_json_lines(names, kind), name
+    return TextLayout.of_json_lines(names, kind), keys, columns, with_numbers(row.items())
 
 
 def _read_in_python(data: Buffer, source: str, request: Request) -> Parsed:
@@ -106,10 +114,16 @@ def _read_in_python(data: Buffer, source: str, request: Request) -> Parsed:
     kind: str = request.kind
     tag_key: str | None = None
     tags: list[Json] = []
+    first: tuple[tuple[str, ...], Columns, list[str]] | None = None
     for number, line, entry in json_objects(lines, source):
         if tuple(entry) != keys:
             keys = tuple(entry)
             columns = require_columns(keys, request.kind, request.columns, f"{source}:{number}")
+            first = first or (keys, columns, with_numbers(entry.items()))
+            if columns.kind != first[1].kind:  # 1 is the best rank, and among scores the worst
+                message = f"a {columns.kind}, where the lines above have {first[1].kind}s"
+                other = "Every line must have the score under the same key: a rank and a score cannot be compared."
+                raise DataError(message, source=source, line=number, text=line, remedy=other)
             wanted, kind = [keys[i] for i in (columns.topic, columns.document, columns.value)], columns.kind
             tag_key = keys[columns.tag] if columns.tag >= 0 else None
         row = [entry[name] for name in wanted]
@@ -118,8 +132,8 @@ def _read_in_python(data: Buffer, source: str, request: Request) -> Parsed:
         if fault:
             others = (_value_of(other, wanted[2]) for other in lines[number:])
             remedy, option = remedies([row[2], *others], request.labels) if fault.startswith("grade") else (None, None)
-            if remedy is None and isinstance(row[2], str) and is_number(row[2]):
-                remedy = QUOTED
+            if remedy is None and fault.startswith(request.kind):
+                remedy = no_number(row[2], request.kind)
             raise DataError(fault, source=source, line=number, text=line, remedy=remedy, option=option)
         for column, value in zip(rows, row, strict=True):
             column.append(value)
@@ -129,10 +143,12 @@ def _read_in_python(data: Buffer, source: str, request: Request) -> Parsed:
     try:
         table, _ = read_columns(rows[0], 1, rows[1], rows[2], kind, request.threads)
     except CoreError as error:
-        raise _at_its_line(error, rows, numbers, lines, source, request) from None
+        several = len({str(tag) for tag in tags if tag is not None}) > 1
+        raise _at_its_line(error, rows, numbers, lines, source, request, several=several) from None
     if wanted:
         check_grades(table, wanted[2], request, source)
-    return tagged(Parsed(table, collapsed_note(table)), tags)
+    parsed = tagged(Parsed(table, collapsed_note(table)), tags)
+    return parsed if first is None else with_ranks_told(parsed, *first)
 
 
 def _value_of(line: str, key: str) -> Json:
@@ -155,14 +171,22 @@ def _fault(row: list[Json], request: Request) -> str | None:
 
 
 def _at_its_line(
-    error: CoreError, rows: list[list[Json]], numbers: list[int], lines: list[str], source: str, request: Request
+    error: CoreError,
+    rows: list[list[Json]],
+    numbers: list[int],
+    lines: list[str],
+    source: str,
+    request: Request,
+    *,
+    several: bool,
 ) -> Exception:
-    """The core counts rows; people count lines."""
+    """The core counts rows; people count lines. `several` says that there is more than one tag."""
     code, fault = error.args
     if code != "duplicate":
         number = numbers[fault["row"]]
         problem = row_problem(code, request.kind, decode(fault["field"]))
-        return DataError(problem, source=source, line=number, text=lines[number - 1])
+        remedy, option = row_remedy(code, request)
+        return DataError(problem, source=source, line=number, text=lines[number - 1], remedy=remedy, option=option)
     same = [
         i
         for i, pair in enumerate(zip(rows[0], rows[1], strict=True))
@@ -176,7 +200,7 @@ def _at_its_line(
         line=numbers[second],
         text=lines[numbers[second] - 1],
         remedy=f"Line {numbers[first]} has another: {shorten(lines[numbers[first] - 1])}"
-        + (IN_GROUPS if request.kind == "grade" else ""),
+        + (IN_GROUPS if request.kind == "grade" else f"\n    {SEVERAL_RUNS}" if several else ""),
     )
 
 

@@ -72,6 +72,10 @@ def parse(text: str, source: str, line: int | None) -> Json:
     import json
 
     shown = text if line is not None else None
+    part = "Each line" if line is not None else "The whole"
+    remedy = (
+        f"{part} is to be one JSON value: if it ends too early, the file is incomplete, and is to be written again."
+    )
     try:
         value: Json = _decoder().decode(text)
         return value
@@ -80,7 +84,7 @@ def parse(text: str, source: str, line: int | None) -> Json:
             lines = text.split("\n")
             line, shown = error.lineno, lines[error.lineno - 1]
         message = f"not JSON: {error.msg} at column {error.colno}"
-        raise DataError(message, source=source, line=line, text=shown) from None
+        raise DataError(message, source=source, line=line, text=shown, remedy=remedy) from None
     except RecursionError:
         raise DataError("nested too deeply", source=source, line=line, text=shown) from None
     except DataError as error:
@@ -117,7 +121,8 @@ def read_json(data: Buffer, source: str, request: Request) -> Parsed:
 
     outer = parse(decode(bytes(data).removeprefix(BYTE_ORDER_MARK)), source, None)
     if not isinstance(outer, dict):
-        raise DataError("expected one object of topics, each an object of documents", source=source)
+        remedy = "Records are read as JSON lines, an object a line: jq -c '.[]' makes lines of a list."
+        raise DataError("expected one object of topics, each an object of documents", source=source, remedy=remedy)
     try:
         return read_mapping(outer, source, request)
     except TypeError as error:
@@ -136,7 +141,7 @@ def has_topics(head: bytes, request: Request) -> bool:
         return False
     import json
 
-    line, _, more = head.strip().partition(b"\n")
+    line, *more = re.split(rb"[\r\n]", head.strip(), maxsplit=1)
     try:
         record = json.loads(line) if len(line) < LONGEST_RECORD else None
     except (ValueError, RecursionError):  # it goes on in the next line, or is told where it is read

@@ -64,6 +64,8 @@ def find_columns(names: Sequence[str], kind: Kind, aliases: ColumnNames) -> Colu
     rank, tag = (find("rank"), find("tag")) if kind == "score" else (-1, -1)
     if value < 0 and rank >= 0:
         return Columns(find("topic"), find("document"), rank, -1, tag, "rank")
+    if rank == value and "rank" not in aliases:  # it was said that what is called rank is the score
+        rank = -1
     return Columns(find("topic"), find("document"), value, rank, tag, kind)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from operator import getitem
 from typing import TYPE_CHECKING, Any, cast
 
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
-from cranfield.formats.format import EXPECTED, IDS, Parsed, Request, collapsed_note, row_error
+from cranfield.formats.format import EXPECTED, IDS, Parsed, Request, collapsed_note, no_number, row_error, tagged
 from cranfield.formats.labels import grade_of, remedies
 from cranfield.formats.layout import check_grades, require_columns
+from cranfield.formats.stand_ins import with_numbers, with_ranks_told
 from cranfield.tables import describe_type
 
 if TYPE_CHECKING:
@@ -36,8 +37,10 @@ def read_mapping(outer: Nested, source: str, request: Request) -> Parsed:
     except CoreError as error:
         raise row_error(error, source, request) from None
     except TypeError as error:
-        every = (value for documents in plain.values() if isinstance(documents, dict) for value in documents.values())
+        every = [value for documents in plain.values() if isinstance(documents, dict) for value in documents.values()]
         remedy, _ = remedies(every, request.labels)
+        odd = [value for value in every if value is None or isinstance(value, str)]
+        remedy = remedy or (no_number(odd[0], request.kind) if odd else None)
         raise ArgumentError(f"{source}: {_misfit(plain, request)}{error}", *filter(None, [remedy])) from None
     return Parsed(table, collapsed_note(table))
 
@@ -123,24 +126,32 @@ def _fits(outer: dict[str | int, Value], request: Request) -> bool:
 
 
 def read_lists(
-    topics: Values, documents: Values, values: Values | Floats, source: str, request: Request, *, kind: str
+    topics: Values,
+    documents: Values,
+    values: Values | Floats,
+    source: str,
+    request: Request,
+    *,
+    kind: str,
+    tags: Sequence[object] = (),
 ) -> Parsed:
-    """Three columns of equal length."""
+    """Three columns of equal length, and perhaps a fourth, of the tags of a run."""
     if request.labels and isinstance(values, list) and any(isinstance(value, str) for value in values):
         values = [grade_of(value, request.labels) for value in values]
     try:
         table, _ = read_columns(topics, 1, documents, values, kind, request.threads)
     except CoreError as error:
-        raise row_error(error, source, request) from None
+        raise row_error(error, source, request, tags) from None
     except TypeError as error:
-        misfit = _misfit_row(error, topics, 1, documents, values, source)
+        misfit = _misfit_row(error, topics, 1, documents, values, source, request.kind)
         remedy, _ = remedies(values, request.labels)
         raise misfit if remedy is None else ArgumentError(str(misfit), remedy) from None
-    return Parsed(table, collapsed_note(table))
+    parsed = Parsed(table, collapsed_note(table))
+    return tagged(parsed, tags) if tags else parsed
 
 
 def _misfit_row(
-    error: TypeError, topics: Values, per_topic: int, documents: Values, values: Values | Floats, source: str
+    error: TypeError, topics: Values, per_topic: int, documents: Values, values: Values | Floats, source: str, kind: str
 ) -> ArgumentError:
     """The error for the first row whose topic or document is no id, or whose value is no number."""
 
@@ -153,7 +164,7 @@ def _misfit_row(
             if not isinstance(id, str) and (isinstance(id, bool) or not hasattr(id, "__index__")):
                 return told(row, id, IDS)
         if not hasattr(value, "__float__"):
-            return told(row, value)
+            return told(row, value, no_number(value, kind))
     return ArgumentError(f"{source}: {error}")
 
 
@@ -208,7 +219,9 @@ def read_arrays(arrays: Arrays, source: str, request: Request) -> Parsed:
     except CoreError as error:
         raise row_error(error, source, request) from None
     except TypeError as error:
-        raise _misfit_row(error, topics.tolist(), per_topic, _strings(documents), numbers, source) from None
+        raise _misfit_row(
+            error, topics.tolist(), per_topic, _strings(documents), numbers, source, request.kind
+        ) from None
     notes = collapsed_note(table)
     if padded:
         notes += (("padding", f"{padded:,} places with the id -1, as FAISS fills up short lists, were left out"),)
@@ -237,9 +250,11 @@ def read_records(records: Records, source: str, request: Request) -> Parsed:
     rows, names = records_of(records, source)
     columns = require_columns(names, request.kind, request.columns, source)
     lists = [values_of(rows, names[i], source) for i in (columns.topic, columns.document, columns.value)]
-    parsed = read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind)
+    tags = values_of(rows, names[columns.tag], source) if columns.tag >= 0 else []
+    parsed = read_lists(lists[0], lists[1], lists[2], source, request, kind=columns.kind, tags=tags)
     check_grades(parsed.table, names[columns.value], request, source)
-    return parsed
+    first = [(name, values_of(rows[:1], name, source)[0]) for name in names] if columns.kind == "rank" else []
+    return with_ranks_told(parsed, names, columns, with_numbers(first))
 
 
 def records_of(records: Records, source: str) -> tuple[list[Record], tuple[str, ...]]:

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from cranfield._core import CoreError, Table, TextLayout, TextStream, read_text
 from cranfield.formats.format import (
+    RANKS_NOTE,
     Parsed,
     Request,
     Rows,
@@ -32,6 +33,7 @@ from cranfield.tables import Run
 RUN = TextLayout(topic=0, document=2, rank=3, value=4, tag=5, min_fields=6, kind="score")
 QRELS = TextLayout(topic=0, document=2, value=3, min_fields=4, max_fields=4, kind="grade")
 SEARCHED = 1 << 26  # bytes of judgements that are searched for the labels of grades, once one is a fault
+ABOVE = 1 << 16  # bytes in which the first row stands, whatever comments are above it
 RANKS = TextLayout(topic=0, document=1, value=2, min_fields=3, max_fields=3, kind="rank")
 
 
@@ -40,7 +42,7 @@ def read_trec(data: Buffer, source: str, request: Request) -> Parsed:
 
 
 def read_msmarco(data: Buffer, source: str, request: Request) -> Parsed:
-    return read_fields(data, source, request, RANKS)
+    return read_fields(data, source, request, RANKS, "msmarco")
 
 
 def flow_trec(flow: Flow, request: Request) -> Parsed | None:
@@ -83,7 +85,8 @@ def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout,
         return parsed_text(read_rows(data, request, layout), data, layout)
     except CoreError as error:
         name = name or ("trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv")
-        raise text_error(error, source, request, name, _labels(data, layout, error)) from None
+        first = _is_first(data, error.args[1]["line"])
+        raise text_error(error, source, request, name, _labels(data, layout, error), first=first) from None
 
 
 def flow_fields(flow: Flow, request: Request, layout: TextLayout) -> Parsed | None:
@@ -103,8 +106,14 @@ def parsed_text(read: TextRows, head: Buffer, layout: TextLayout) -> Parsed:
     if several_tags:
         notes += several_tags_note()
     if layout.kind == "rank":
-        notes += (("scores-from-ranks", "the run has ranks and no scores: documents are ordered by rank"),)
+        notes += (RANKS_NOTE,)
     return Parsed(table, notes, tag)
+
+
+def _is_first(data: Buffer, line: int) -> bool:
+    """Whether nothing but blank lines and comments stands above a line."""
+    above = bytes(data[:ABOVE]).splitlines()[: line - 1]
+    return len(above) == line - 1 and not any(words and not words.startswith(b"#") for words in map(bytes.strip, above))
 
 
 def _labels(data: Buffer, layout: TextLayout, error: CoreError) -> list[str]:
