@@ -96,10 +96,11 @@ class Results(PrintedInNotebooks):
         `to_pandas`, `to_polars` and `to_arrow`; `compare` and `gate` take them as they take an experiment.
 
         `policy` is the one under which they were made. With `qrels`, what is to be known of the judgements is told; a
-        report needs the `runs` besides, whose documents it shows. Both are refused if they are others than those of the
-        scores, which one measure of the runs is computed again to tell. Rows of a frame have no order: `names` are the runs
-        in theirs, the baseline of a gate first, and `measures` the measures. Without them both stand as the alphabet
-        has them; those of `cranfield.spark.evaluate`, as it made the frame, as they were asked for, with its warnings.
+        report needs the `runs` besides, whose documents it shows. Others than those of the scores are refused: topics
+        must be the same, and one measure of the runs is computed again. Rows of a frame have no order: `names` are the
+        runs in theirs, the baseline of a gate first, and `measures` the measures. Without them both stand as the
+        alphabet has them; those of `cranfield.spark.evaluate`, as it made the frame, as they were asked for, with its
+        warnings.
 
         >>> import pandas
         >>> frame = pandas.DataFrame({"run": ["a", "b"], "topic": "1", "measure": "RR", "score": [0.5, 1.0]})

@@ -162,7 +162,7 @@ def check_runs(cube: Cube, experiment: Experiment) -> None:
     again."""
     if experiment.names != cube.runs:
         raise UsageError(
-            f"the frame of scores has the runs {some(cube.runs, 20)}, and those given are {some(experiment.names, 20)}: "
+            f"{SOURCE} has the runs {some(cube.runs, 20)}, and those given are {some(experiment.names, 20)}: "
             f"give them under the same names in the same order, as runs={{{cube.runs[0]!r}: …}}"
         )
     m = next((m for m, measure in enumerate(cube.measures) if not measure.definition.needs), None)

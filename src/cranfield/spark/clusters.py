@@ -155,8 +155,8 @@ def _not_started(master: str, error: Exception, said: BinaryIO, *, is_late: bool
     text = said.read().decode("utf-8", "replace")
     if is_late or "All masters are unresponsive" in text + str(error):
         return UsageError(
-            f"{shorten(master, 60)} is no master of Spark, or one that does not answer: somebody listens there, and takes "
-            "no application",
+            f"{shorten(master, 60)} is no master of Spark, or one that does not answer: somebody listens there, and "
+            "takes no application",
             "Is it the port of a page? The master tells its address in its log and on its page: spark://HOST:7077 "
             f"unless told otherwise. It must be of the version of Spark that is installed here. {LONGER}",
         )

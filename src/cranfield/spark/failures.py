@@ -7,7 +7,7 @@ import re
 from cranfield.errors import UsageError, shorten
 
 _LAST_OF_PYTHON = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t]+.*\n|\n)+(\w[\w.]*(?:: .*)?)")
-_NAMED = re.compile(r"^(?:Caused by: )?((?:\w+\.)*\w*(?:Error|Exception)\b.*)", re.MULTILINE)
+_NAMED = re.compile(r"^(?:Caused by)?(?:: )?((?:\w+\.)*\w*(?:Error|Exception)\b.*)", re.MULTILINE)
 _REMEDIES = (
     (
         r"No module named '(cranfield|numpy|pyarrow|pandas|pyspark)\b",
@@ -46,9 +46,10 @@ def _told(text: str) -> tuple[str, str]:
     >>> _told("nothing that anybody knows\\nor would")[0]
     'nothing that anybody knows'
     """
-    lines = [line.strip() for line in _LAST_OF_PYTHON.findall(text) or _NAMED.findall(text)]
+    named = _LAST_OF_PYTHON.findall(text) or _NAMED.findall(text) or text.strip().splitlines()[:1]
+    lines = [line.rpartition("most recent failure: ")[2].strip() for line in named] or ["it does not say why"]
     for line in reversed(lines):
         for sign, remedy in _REMEDIES:
             if re.search(sign, line):
                 return line, remedy
-    return (lines or text.strip().splitlines() or ["it does not say why"])[-1 if lines else 0], _ELSEWHERE
+    return lines[-1], _ELSEWHERE

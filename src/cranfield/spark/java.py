@@ -30,8 +30,11 @@ class Java:
         self._interruption: BaseException | None = None
 
     def start(self, conf: SparkConf, said: BinaryIO) -> Any:
-        """The gateway to it; what it has to say goes to a file."""
-        from pyspark import java_gateway
+        """The gateway to it; what it has to say goes to a file. One that a session left here is taken, and stays."""
+        from pyspark import SparkContext, java_gateway
+
+        if SparkContext._gateway is not None:
+            return SparkContext._gateway
 
         def started(*command: Any, **settings: Any) -> subprocess.Popen[bytes]:
             self._process = subprocess.Popen(*command, **settings)
@@ -49,12 +52,13 @@ class Java:
         """Ends it; a later session starts another."""
         from pyspark import SparkContext
 
-        if self._process is not None:
-            self._process.terminate()
-            try:
-                self._process.wait(_LAST_WORDS)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
+        if self._process is None:
+            return
+        self._process.terminate()
+        try:
+            self._process.wait(_LAST_WORDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
         SparkContext._gateway = SparkContext._jvm = SparkContext._active_spark_context = None
 
     def kill(self) -> None:
