@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import cranfield
 from cranfield import DataError, Policy, Results, UsageError, compare, gate
 from cranfield.comparison.gate.rules import Rule, Thresholds
 from cranfield.report.contents import gather
+from cranfield.report.report_tables import inputs_grid
 from generate import graded
 
 MADE = [graded(seed) for seed in range(3)]
@@ -98,3 +100,48 @@ def test_measures_in_the_order_asked_for() -> None:
 def test_names_are_those_of_the_frame() -> None:
     with pytest.raises(UsageError, match="names are those of the runs in the frame"):
         Results.from_frame(rows(), names=["a", "b"])
+
+
+def test_judgements_are_those_of_the_scores() -> None:
+    frame = cranfield.evaluate(QRELS, RUNS, "AP").to_pandas()
+    first, *others = QRELS
+    with pytest.raises(DataError, match=f"has scores on 1 topic that qrels does not judge: {first}\n"):
+        Results.from_frame(frame, {topic: QRELS[topic] for topic in others}, names=["b", "a"])
+    more = QRELS | {"x1": {"d1": 1}, "x2": {"d1": 0}}
+    with pytest.raises(DataError, match="has no score on 2 topics that qrels judges: x1, x2\n"):
+        Results.from_frame(frame, more)
+    dropped = Policy(empty_topics="drop")
+    frame = cranfield.evaluate(QRELS, RUNS, "AP", policy=dropped).to_pandas()
+    with pytest.raises(DataError, match="has no score on 1 topic that qrels judges: x1\n"):
+        Results.from_frame(frame, more, policy=dropped)
+    common = Policy(topics="common")
+    frame = cranfield.evaluate(QRELS, RUNS, "AP", policy=common).to_pandas()
+    assert Results.from_frame(frame, more, policy=common).runs == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    "policy", [Policy(), Policy(topics="run"), Policy(empty_topics="drop"), Policy(ties="expected", depth=5)]
+)
+def test_runs_are_those_of_the_scores(policy: Policy, tmp_path: Path) -> None:
+    """Another run of the same name is refused by a score that differs, whichever measure the frame has first."""
+    for name, run in RUNS.items():
+        lines = [f"{topic} Q0 {d} 0 {score!r} x\n" for topic, found in run.items() for d, score in found.items()]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    files = {name: tmp_path / f"{name}.run" for name in RUNS}
+    measures = ["AP", "nDCG@10"]
+    results = cranfield.evaluate(QRELS, files, measures, policy=policy)
+    frame = results.to_pandas()
+    back = Results.from_frame(frame, QRELS, names=["b", "a"], runs=files, policy=policy)
+    assert [(of.name, of.path, of.rows, of.topics) for of in back.inputs[1:]] == [
+        (of.name, of.path, of.rows, of.topics) for of in results.inputs[1:]
+    ]
+    listed = str(inputs_grid(gather(back, "AP")).rows)
+    assert all(str(path) in listed for path in files.values())
+    swapped = dict(zip(files, reversed(files.values()), strict=True))
+    with pytest.raises(DataError, match=r"a.run: is not what the scores of b are of: on topic '\w+' its AP is 0"):
+        Results.from_frame(frame, QRELS, names=["b", "a"], runs=swapped, policy=policy)
+    with pytest.raises(UsageError, match="has the runs a, b, and those given are b, a: give them under"):
+        Results.from_frame(frame, QRELS, runs=files, policy=policy)
+    turned = {topic: {document: 1 - min(grade, 1) for document, grade in of.items()} for topic, of in QRELS.items()}
+    with pytest.raises(cranfield.CranfieldError):
+        Results.from_frame(frame, turned, names=["b", "a"], runs=files, policy=policy)

@@ -187,3 +187,30 @@ def test_what_cannot_be_evaluated(session: SparkSession, tmp_path: Path) -> None
         with pytest.raises(kind) as told:
             spark.evaluate(**arguments)  # type: ignore[arg-type]
         assert text in str(told.value)
+
+
+def test_a_folder_hides_no_other(session: SparkSession, tmp_path: Path) -> None:
+    """What is wrong with a folder is found before any task starts, and is told with what tasks find, in order."""
+    assert session
+    for name, lines in {"bad": ["0 Q0 d1"], "nan": ["0 Q0 d1 1 nan tag"]}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "part-0").write_text("\n".join([*LINES, *lines]) + "\n")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "nested" / "inner").mkdir(parents=True)
+
+    def refused(*names: str) -> list[str]:
+        with pytest.raises(DataError) as told:
+            spark.evaluate(QRELS, [tmp_path / name for name in names], "AP")
+        return str(told.value).splitlines()
+
+    told = refused("empty", "bad", "nested", "nan")
+    assert told[0] == f"{tmp_path}/empty: no file with anything in it is in this folder"
+    assert told[1] == "    3 other files are wrong as well:"
+    assert told[2].startswith(f"    {tmp_path}/bad/part-0:321: ")
+    assert told[3].startswith(f"    {tmp_path}/nested: has a folder in it")
+    assert told[4].startswith(f"    {tmp_path}/nan/part-0:321: ")
+    assert refused("bad", "empty")[-1].startswith(f"    {tmp_path}/empty: no file")
+    assert refused("empty", "nested")[1:] == [
+        "    1 other file is wrong as well:",
+        f"    {tmp_path}/nested: has a folder in it, inner: the files of a run lie side by side",
+    ]

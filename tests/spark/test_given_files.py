@@ -108,3 +108,20 @@ def test_folders_that_are_not_read_as_they_are(session: SparkSession, tmp_path: 
         f"{partitioned}: has a folder in it, run=a: the files of a run lie side by side",
         "    partitionBy of Spark writes such folders: read them with Spark, and give the frame.",
     ]
+
+
+def test_empty_files_of_a_folder_are_told(session: SparkSession, cluster: Cluster, tmp_path: Path) -> None:
+    """A task that failed leaves such; what Spark writes to say that it is done is none."""
+    note = "run: {} left out: part-1{} (a task that failed leaves such)"
+    for others, said in ((["part-1"], ("1 empty file", "")), (["part-1", "part-2"], ("2 empty files", ", part-2"))):
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+        folder = written(tmp_path / "run", ["part-0"])
+        (tmp_path / "q.txt").write_text("".join(f"{topic} 0 d1 1\n" for topic in QRELS))
+        for name in ("_SUCCESS", ".part-0.crc", *others):
+            (folder / name).touch()
+        for size in (40, 1 << 20):  # in pieces, and whole
+            with pieces_of(session, size):
+                warnings = cranfield.Results.from_frame(spark.evaluate(QRELS, folder, "AP")).warnings
+                done = command_line("evaluate", tmp_path / "q.txt", folder, "--engine", cluster.master)
+            assert [str(found) for found in warnings if found.code == "empty-files"] == [note.format(*said)]
+            assert note.format(*said) in done.stderr

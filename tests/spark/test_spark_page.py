@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import logging
 import re
+import shutil
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import cranfield
 from cranfield import Policy, Results, spark
-from places import ROOT
+from cranfield.report.contents import gather
+from cranfield.report.report_tables import inputs_grid
+from places import EXAMPLES, ROOT
 from spark_cluster import pieces_of
 
 if TYPE_CHECKING:
@@ -30,6 +33,25 @@ def test_the_example_runs(session: SparkSession) -> None:
         exec(re.sub(r"session = SparkSession.builder.*\n", "", code), names)
     assert re.search(r"\| *bm25\| *RR\| *0.75\|", shown.getvalue())
     assert "dense" in shown.getvalue().partition("+\n\n")[2]
+
+
+def test_the_report_of_a_frame(session: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is that of the files, and lists them."""
+    assert session
+    page = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
+    for name in ("qrels.txt", "bm25.run", "dense.run"):
+        shutil.copy(EXAMPLES / name, tmp_path / name)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", page, re.DOTALL)[1], names)
+    assert "<html" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    report, expected = (
+        gather(given, ["nDCG@10", "AP"])
+        for given in (names["results"], cranfield.Experiment("qrels.txt", ["bm25.run", "dense.run"]))
+    )
+    assert str(report.comparison) == str(expected.comparison)
+    assert inputs_grid(report).rows == inputs_grid(expected).rows
+    assert "bm25.run" in inputs_grid(report).rows[1][1]
 
 
 ODD_QRELS = {"1": {"d1": 1, "d2": 0}, "2": {"d1": 1}, "3": {"d1": 0}, "4": {"d1": 1}}

@@ -96,9 +96,11 @@ class Results(PrintedInNotebooks):
         `to_pandas`, `to_polars` and `to_arrow`; `compare` and `gate` take them as they take an experiment.
 
         `policy` is the one under which they were made. With `qrels`, what is to be known of the judgements is told; a
-        report needs the `runs` besides, whose documents it shows. Rows of a frame have no order: `names` are the runs
-        in theirs, the baseline of a gate first, and `measures` the measures. Without them both stand as the alphabet
-        has them; those of `cranfield.spark.evaluate`, as it made the frame, as they were asked for, with its warnings.
+        report needs the `runs` besides, whose documents it shows. Others than those of the scores are refused: topics
+        must be the same, and one measure of the runs is computed again. Rows of a frame have no order: `names` are the
+        runs in theirs, the baseline of a gate first, and `measures` the measures. Without them both stand as the
+        alphabet has them; those of `cranfield.spark.evaluate`, as it made the frame, as they were asked for, with its
+        warnings.
 
         >>> import pandas
         >>> frame = pandas.DataFrame({"run": ["a", "b"], "topic": "1", "measure": "RR", "score": [0.5, 1.0]})
@@ -106,7 +108,7 @@ class Results(PrintedInNotebooks):
         {'a': {'RR': 0.5}, 'b': {'RR': 1.0}}
         """
         from cranfield.evaluation.findings import of_qrels
-        from cranfield.evaluation.scored_frames import Cube, FrameFacts, inputs_of
+        from cranfield.evaluation.scored_frames import Cube, FrameFacts, check_runs, check_topics, inputs_of
 
         policy, facts = policy or Policy(), FrameFacts.of(frame)
         asked = as_measures(measures) if measures else facts.measures
@@ -116,13 +118,17 @@ class Results(PrintedInNotebooks):
         if qrels is not None:
             judgements = experiment.judgements(cube.measures)
             warnings = of_qrels(judgements.qrels, judgements.pool, policy, cube.measures)
+            check_topics(cube, judgements, policy)
+        given = not (isinstance(runs, tuple) and not runs)
+        if given and qrels is not None:
+            check_runs(cube, experiment)
         return cls(
             runs=cube.runs,
             measures=cube.measures,
             topics=cube.topics,
             scores=cube.scores,
             policy=policy,
-            inputs=inputs_of(experiment, cube.runs, len(cube.topics), judged=qrels is not None),
+            inputs=inputs_of(experiment, cube, judged=qrels is not None, given=given),
             warnings=tuple(dict.fromkeys([*warnings, *facts.warnings])),
             experiment=experiment,
         )

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cranfield.errors import ArgumentError, DataError, UsageError, some
-from cranfield.evaluation.experiment import Experiment, Input
+from cranfield.errors import ArgumentError, DataError, UsageError, plural, some
+from cranfield.evaluation.experiment import Experiment, Input, Judgements, input_of
 from cranfield.evaluation.findings import Finding
+from cranfield.evaluation.opinions import opinions, shown_pool
 from cranfield.formats import read_qrels
 from cranfield.judged import Floats, Integers
 from cranfield.libraries import library
 from cranfield.measures import Measure, parse_measure
+from cranfield.policy import Policy
 from cranfield.records import NamedTuple
 from cranfield.tables import describe_type
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 _ATTACHED = "_cranfield_facts"  # a frame that is made of another, by a filter or a file, has not got it
 COLUMNS = ("run", "topic", "measure", "score")
 SOURCE = "the frame of scores"
+SAME = 1e-9  # scores that differ by no more were computed from the same
 _LOG = "what was odd of its runs is not in it: spark.evaluate has written that to the log cranfield.spark"
 LOGGED = Finding("logged", SOURCE, _LOG, doubtful=False)
 
@@ -126,8 +129,68 @@ def _numbered(table: pyarrow.Table, name: str, names: Sequence[str]) -> tuple[tu
     return tuple(ordered), number_of[encoded.indices.to_numpy(zero_copy_only=False)]
 
 
-def inputs_of(experiment: Experiment, runs: Sequence[str], topics: int, *, judged: bool) -> tuple[Input, ...]:
-    """What results of a frame were made from: judgements if they were given, and for each run its scores."""
-    of_runs = [Input(run, None, None, 0, topics, format="scores") for run in runs]
+def check_topics(cube: Cube, judgements: Judgements, policy: Policy) -> None:
+    """Refuses judgements that are others than those of the scores: each has topics that the other lacks."""
+    qrels, pool = judgements.qrels, judgements.pool
+    scored, judged = set(cube.topics), set(pool.topics)
+    unjudged = [topic for topic in cube.topics if topic not in judged]
+    if unjudged:
+        raise DataError(
+            f"has scores on {plural(len(unjudged), 'topic')} that {qrels.name} does not judge: {some(unjudged)}",
+            source=SOURCE,
+            remedy="Give the judgements that it was made with.",
+        )
+    if policy.topics != "qrels":
+        return
+    counted = shown_pool(qrels, pool, policy, opinions(qrels, pool, policy, judgements.whole)).has_relevant
+    unscored = [
+        topic
+        for topic, counts in zip(pool.topics, counted.tolist(), strict=True)
+        if topic not in scored and (counts or policy.empty_topics != "drop")
+    ]
+    if unscored:
+        raise DataError(
+            f"has no score on {plural(len(unscored), 'topic')} that {qrels.name} judges: {some(unscored)}",
+            source=SOURCE,
+            remedy="Give the judgements and the policy that it was made with: Policy(topic_set=…) where those of some "
+            "topics count.",
+        )
+
+
+def check_runs(cube: Cube, experiment: Experiment) -> None:
+    """Refuses runs that are others than those of the scores: on one measure that needs grades alone they are evaluated
+    again."""
+    if experiment.names != cube.runs:
+        raise UsageError(
+            f"{SOURCE} has the runs {some(cube.runs, 20)}, and those given are {some(experiment.names, 20)}: "
+            f"give them under the same names in the same order, as runs={{{cube.runs[0]!r}: …}}"
+        )
+    m = next((m for m, measure in enumerate(cube.measures) if not measure.definition.needs), None)
+    if m is None:
+        return
+    again = experiment.evaluate(cube.measures[m])
+    place = {topic: number for number, topic in enumerate(again.topics)}
+    scores = np.full((len(cube.runs), len(cube.topics)), np.nan)
+    for t, topic in enumerate(cube.topics):
+        if topic in place:
+            scores[:, t] = again.scores[:, 0, place[topic]]
+    differ = np.argwhere(~np.isclose(cube.scores[:, m], scores, rtol=0, atol=SAME, equal_nan=True)).tolist()
+    if differ:
+        r, t = differ[0]
+        source = experiment.tables()[r].origin
+        raise DataError(
+            f"is not what the scores of {cube.runs[r]} are of: on topic '{cube.topics[t]}' its {cube.measures[m]} is "
+            f"{scores[r, t]:.6g}, and {cube.scores[r, m, t]:.6g} in {SOURCE}",
+            source=source.path or source.name,
+            remedy="Give the runs, the judgements and the policy that it was made with.",
+        )
+
+
+def inputs_of(experiment: Experiment, cube: Cube, *, judged: bool, given: bool) -> tuple[Input, ...]:
+    """What results of a frame were made from: judgements and runs if they were given, otherwise each run's scores."""
+    if given:
+        of_runs = [input_of(run) for run in experiment.tables()]
+    else:
+        of_runs = [Input(run, None, None, 0, len(cube.topics), format="scores") for run in cube.runs]
     unknown = Input("qrels", None, None, 0, 0, role="judgements")
     return (*(experiment.beside(experiment.judgements()) if judged else [unknown]), *of_runs)

@@ -6,15 +6,17 @@ import os
 import re
 import sys
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, BinaryIO
 
 from cranfield.errors import LibraryError, UsageError, shorten
 from cranfield.libraries import library
+from cranfield.spark.java import Java
 from cranfield.spark.run_sources import Cutting
-from cranfield.spark.waiting import check_listening
+from cranfield.spark.waiting import LONGER, check_listening, longest_wait
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -102,30 +104,63 @@ def _started(master: str) -> Iterator[SparkSession]:
     from py4j.protocol import Py4JError
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # tasks run by the Python that has this package
     settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
     conf = SparkConf().setMaster(master).setAppName("cranfield").setAll(list(settings.items()))
-    with tempfile.TemporaryFile() as said:
+    java, late = Java(), threading.Event()
+    with tempfile.TemporaryFile() as said, java.heeding_signals():
         # What Java has to say is for those who run the cluster, unless it does not start.
         try:
-            gateway = launch_gateway(conf, {"stdout": said, "stderr": said})  # type: ignore[no-untyped-call]
-            context = SparkContext(conf=conf, gateway=gateway)
+            gateway = java.start(conf, said)
+            with _in_time(java, master, late), java.keeping_signals():
+                session = SparkSession(SparkContext(conf=conf, gateway=gateway))
+                assert session.sparkContext.defaultParallelism  # which one that no master has taken does not tell
         except (PySparkException, Py4JError, OSError) as error:
-            raise _not_started(master, error, said) from None
+            refusal = _not_started(master, error, said, is_late=late.is_set())
+            java.end()
+            raise refusal from None
+        except BaseException:
+            java.end()
+            raise
         try:
-            yield SparkSession(context)
+            yield session
         finally:
-            context.stop()
+            with suppress(Py4JError, OSError), warnings.catch_warnings():  # Java may have gone, which is warned of
+                warnings.simplefilter("ignore", RuntimeWarning)
+                session.stop()
+            java.end()
 
 
-def _not_started(master: str, error: Exception, said: BinaryIO) -> UsageError:
+@contextmanager
+def _in_time(java: Java, master: str, late: threading.Event) -> Iterator[None]:
+    """Ends Java if it has not found the master after a time: Spark itself asks for a minute, or for ever."""
+
+    def give_up() -> None:
+        late.set()
+        java.kill()
+
+    timer = threading.Timer(longest_wait(), give_up)
+    if not master.startswith("local"):
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _not_started(master: str, error: Exception, said: BinaryIO, *, is_late: bool = False) -> UsageError:
     said.seek(0)
-    lines = [
-        line for line in said.read().decode("utf-8", "replace").splitlines() if "Error" in line or "xception" in line
-    ]
+    text = said.read().decode("utf-8", "replace")
+    if is_late or "All masters are unresponsive" in text + str(error):
+        return UsageError(
+            f"{shorten(master, 60)} is no master of Spark, or one that does not answer: somebody listens there, and "
+            "takes no application",
+            "Is it the port of a page? The master tells its address in its log and on its page: spark://HOST:7077 "
+            f"unless told otherwise. It must be of the version of Spark that is installed here. {LONGER}",
+        )
+    lines = [line for line in text.splitlines() if "Error" in line or "xception" in line]
     reason = lines[-1].strip() if lines else str(error).partition("\n")[0]
     return UsageError(
         f"Spark does not start on {master}: {shorten(reason, 300)}",

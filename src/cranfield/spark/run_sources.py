@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 
-from cranfield.errors import ArgumentError, DataError, UsageError, shorten, some
+from cranfield.errors import ArgumentError, DataError, UsageError, all_told, plural, shorten, some
 from cranfield.formats import chosen_format, distinct_names, request_for, stem
 from cranfield.formats.datasets import is_dataset
 from cranfield.formats.format import IDS
@@ -53,7 +53,8 @@ class Cutting(NamedTuple):
 class RunSource(NamedTuple):
     """A run under a name that no other has: `kind` says what its rows are (a format of text, or score or rank in a
     frame), or nothing where its file is read whole. `title` is what it is called, as others may be; `files` and `path`
-    are as they were given, and what travels to workers, whose folders are others, is absolute."""
+    are as they were given, and what travels to workers, whose folders are others, is absolute. Of one that cannot be
+    read there is an `error`, which is told with those of the others; `notes` are what is odd of its folder."""
 
     name: str
     kind: str | None
@@ -61,6 +62,8 @@ class RunSource(NamedTuple):
     files: tuple[str, ...] = ()
     pieces: tuple[FilePiece, ...] = ()
     path: str | None = None
+    notes: tuple[tuple[str, str], ...] = ()
+    error: DataError | None = None
 
 
 class WholeFile(NamedTuple):
@@ -81,7 +84,9 @@ class RunSources(NamedTuple):
     def whole(self) -> tuple[WholeFile, ...]:
         """The files of runs that are read whole."""
         return tuple(
-            WholeFile(run.name, os.path.abspath(run.files[0]), run.files[0]) for run in self.runs if run.kind is None
+            WholeFile(run.name, os.path.abspath(run.files[0]), run.files[0])
+            for run in self.runs
+            if run.kind is None and run.error is None
         )
 
     @property
@@ -93,6 +98,10 @@ class RunSources(NamedTuple):
     def pieces(self) -> tuple[FilePiece, ...]:
         """The pieces of files that are read in pieces."""
         return tuple(piece for run in self.runs for piece in run.pieces)
+
+    def told(self, errors: Sequence[DataError]) -> DataError:
+        """The errors of some runs as one."""
+        return errors[0] if len(errors) == 1 else all_told(errors, "run" if self.frames else "file")
 
 
 def is_spark(given: object) -> TypeGuard[DataFrame]:
@@ -129,13 +138,17 @@ def sources_of(runs: ClusterRuns, reading: Reading, cutting: Cutting, *, whole: 
             frames.append(frame)
             made += of_frame
         elif isinstance(run, str | os.PathLike):
-            made.append(_of_files(os.fspath(run), name, reading, cutting, whole))
+            made.append(_of_path(os.fspath(run), name, reading, cutting, whole))
         else:
             raise ArgumentError(
                 f"a run is a frame of Spark or the path of a file that every worker sees, not {describe_type(run)}",
                 "What is in memory here is evaluated here: cranfield.evaluate takes it.",
             )
-    return RunSources(tuple(_told_apart(made)), tuple(frames))
+    sources = RunSources(tuple(_told_apart(made)), tuple(frames))
+    errors = [run.error for run in made if run.error is not None]
+    if len(errors) == len(made):  # no task is left that could find more
+        raise sources.told(errors)
+    return sources
 
 
 def _told_apart(runs: Sequence[RunSource]) -> Iterator[RunSource]:
@@ -151,17 +164,25 @@ def _told_apart(runs: Sequence[RunSource]) -> Iterator[RunSource]:
 # -- files --
 
 
-def _of_files(path: str, name: str | None, reading: Reading, cutting: Cutting, whole: bool) -> RunSource:
-    """A file, or a folder of files that are one run, as Spark writes them."""
-    files = _listed(path) if os.path.isdir(path) else (path,)
+def _of_path(path: str, name: str | None, reading: Reading, cutting: Cutting, whole: bool) -> RunSource:
+    """A file or a folder; what is wrong with it waits, to be told with what tasks find wrong with others."""
     name = name or stem(path.rstrip("/"))
+    try:
+        return _of_files(path, name, reading, cutting, whole)
+    except DataError as error:
+        return RunSource(name, None, name, (path,), path=path, error=error)
+
+
+def _of_files(path: str, name: str, reading: Reading, cutting: Cutting, whole: bool) -> RunSource:
+    """A file, or a folder of files that are one run, as Spark writes them."""
+    files, notes = _listed(path) if os.path.isdir(path) else ((path,), ())
     try:
         kinds = {file: _text_format(file, reading) for file in files}
     except DataError:  # whoever reads it will tell, of all such files at once
         return RunSource(name, None, name, (path,), path=path)
     sizes = {file: os.path.getsize(file) for file in files if kinds[file] is not None}
     if whole and len(files) == 1 and (kinds[files[0]] is None or sizes[files[0]] <= cutting.most):
-        return RunSource(name, None, name, files, path=path)
+        return RunSource(name, None, name, files, path=path, notes=notes)
     odd = [file for file in files if kinds[file] is None or kinds[file] != kinds[files[0]]]
     if odd:
         raise _not_plain(odd[0], reading)
@@ -171,10 +192,11 @@ def _of_files(path: str, name: str | None, reading: Reading, cutting: Cutting, w
         for number, file in enumerate(files)
         for ends in pairwise(cutting.cuts(sizes[file]))
     )
-    return RunSource(name, kinds[files[0]], name, files, pieces, path)
+    return RunSource(name, kinds[files[0]], name, files, pieces, path, notes)
 
 
-def _listed(folder: str) -> tuple[str, ...]:
+def _listed(folder: str) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """The files of a folder with anything in them, and a note of those without."""
     names = sorted(name for name in os.listdir(folder) if not name.startswith(("_", ".")))
     paths = [os.path.join(folder, name) for name in names]
     inner = [path for path in paths if os.path.isdir(path)]
@@ -187,7 +209,11 @@ def _listed(folder: str) -> tuple[str, ...]:
     files = tuple(path for path in paths if os.path.isfile(path) and os.path.getsize(path))
     if not files:
         raise DataError("no file with anything in it is in this folder", source=folder)
-    return files
+    empty = [name for name, path in zip(names, paths, strict=True) if os.path.isfile(path) and path not in files]
+    if not empty:
+        return files, ()
+    note = f"{plural(len(empty), 'empty file')} left out: {some(empty)} (a task that failed leaves such)"
+    return files, (("empty-files", note),)
 
 
 def _text_format(path: str, reading: Reading) -> str | None:

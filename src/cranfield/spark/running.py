@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cranfield.errors import DataError, all_told
 from cranfield.judged import Integers
 from cranfield.spark.file_tasks import file_lines, judged_pieces, whole_files
 from cranfield.spark.found_faults import first_fault
@@ -160,14 +159,13 @@ def _refuse_faults(reports: dict[str, list[TaskReport]], job: Job, sources: RunS
             faults[run] = found
     if JUDGEMENTS in faults:
         raise min(faults[JUDGEMENTS], key=lambda fault: fault.topic).as_error()
-    errors = [first_fault(run, faults[run.name], job.reading) for run in sources.runs if run.name in faults]
+    errors = [
+        run.error or first_fault(run, faults[run.name], job.reading)
+        for run in sources.runs
+        if run.error is not None or run.name in faults
+    ]
     if errors:
-        raise together(errors, sources)
-
-
-def together(errors: Sequence[DataError], sources: RunSources) -> DataError:
-    """The errors of some runs as one."""
-    return errors[0] if len(errors) == 1 else all_told(errors, "run" if sources.frames else "file")
+        raise sources.told(errors)
 
 
 def _with_unanswered(

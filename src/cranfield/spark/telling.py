@@ -23,7 +23,7 @@ from cranfield.spark.jobs import LAYOUTS, Job, TaskReport
 from cranfield.spark.judged_parts import RemoteTable, RowCounts, counted_together, judged_together
 from cranfield.spark.missing_topics import missing_counts
 from cranfield.spark.run_sources import RunSource, RunSources
-from cranfield.spark.running import outcome_of, together, topics_left
+from cranfield.spark.running import outcome_of, topics_left
 from cranfield.tables import Origin, Run
 
 if TYPE_CHECKING:
@@ -41,16 +41,19 @@ def judged_runs(
     judgements = experiment.judgements(measures)
     job = Job(judgements.qrels, judgements.pool, experiment.policy, experiment.reading, (), sources.kinds)
     reports = outcome_of(session, job, sources).reports
-    made = []
+    made, errors = [], []
     for source in sources.runs:
         of_run = reports.get(source.name, [])
         parts = [report.part for report in of_run if report.part is not None]
         judged = judged_together(parts, judgements.pool)
         counts = counted_together(part.rows for part in parts)
         if not counts.rows:
-            raise _without_rows(source, job)
+            errors.append(_without_rows(source, job))
+            continue
         answered = tuple(topic for topic, there in zip(judged.topics, judged.answered.tolist(), strict=True) if there)
         made.append((_run(source, of_run, RemoteTable(counts, answered), job), judged))
+    if errors:
+        raise sources.told(errors)
     return made
 
 
@@ -65,7 +68,7 @@ def _run(source: RunSource, reports: Sequence[TaskReport], rows: RemoteTable, jo
 
 def _given(origin: Origin, source: RunSource) -> Origin:
     """Where a run came from that was read whole, by the names that were given here."""
-    return origin._replace(name=source.title, path=source.files[0])
+    return origin._replace(name=source.title, path=source.files[0], notes=(*origin.notes, *source.notes))
 
 
 def _origin(source: RunSource, table: Table, counts: RowCounts, job: Job) -> Origin:
@@ -78,7 +81,7 @@ def _origin(source: RunSource, table: Table, counts: RowCounts, job: Job) -> Ori
         head = file.read(_HEAD)
     parsed = parsed_text((table, counts.comments, tag, counts.several_tags), head, layout)
     digest = open_source(first, job.reading.digest).digest() if len(source.files) == 1 else None
-    return Origin(source.title, source.path, digest, tag, parsed.notes, source.kind)
+    return Origin(source.title, source.path, digest, tag, (*parsed.notes, *source.notes), source.kind)
 
 
 def _last_tag(source: RunSource) -> str:
@@ -107,7 +110,7 @@ def findings_of_runs(
         else:
             told.append(findings.of_counts(run, _join_counts(of_run, counts, job), job.policy, job.measures))
     if errors:
-        raise together(errors, sources)
+        raise sources.told(errors)
     runs = sources.runs
     return [*findings.of_runs([run.name for run in runs], [run.path for run in runs], told)]
 

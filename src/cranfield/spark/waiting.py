@@ -1,4 +1,7 @@
-"""Nobody waits for ever: a master that does not answer, or executors that do not come, are an error after a time."""
+"""Nobody waits for ever: a master that does not answer, or executors that do not come, are an error after a time.
+
+Nor does anybody read pages of Java: a job that fails is an error in words.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,19 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from cranfield.errors import UsageError, shorten
+from cranfield.spark.failures import failure
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LONGEST = 120.0  # seconds
 SETTING = "CRANFIELD_SPARK_WAIT"
-_LONGER = f"{SETTING}=600 waits for ten minutes."
+LONGER = f"{SETTING}=600 waits for ten minutes."
 
 
 def longest_wait() -> float:
@@ -58,19 +62,18 @@ def check_listening(master: str) -> None:
 
 @contextmanager
 def attended(session: SparkSession) -> Iterator[None]:
-    """Ends the jobs that are started inside, with an error, if they have had no executor for too long."""
+    """Ends the jobs that are started inside, with an error, if they have had no executor for too long; tells why one
+    fails for another reason."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
     context, longest = session.sparkContext, longest_wait()
-    if str(context.master).startswith("local"):
-        yield
-        return
+    is_local = str(context.master).startswith("local")
     tag, done, given_up = f"cranfield-{uuid4().hex}", threading.Event(), threading.Event()
 
     def watch() -> None:
         since = time.monotonic()
-        while not done.wait(0.5):
+        while not done.wait(0.5) and not is_local:
             waiting = context.statusTracker().getActiveJobsIds() and not executor_count(session)
             if not waiting:
                 since = time.monotonic()
@@ -84,18 +87,19 @@ def attended(session: SparkSession) -> Iterator[None]:
     watcher.start()
     try:
         yield
-    except (Py4JError, PySparkException):
+    except (Py4JError, PySparkException, ConnectionError, EOFError) as error:
         if given_up.is_set():
             raise UsageError(
                 f"no executor came on {context.master} within {longest:g} s",
                 "Look at the page of the master: are there workers, with free cores and as much memory as "
-                f"spark.executor.memory asks for, and do executors start there? {_LONGER}",
-            ) from None
-        raise
+                f"spark.executor.memory asks for, and do executors start there? {LONGER}",
+            ) from error
+        raise failure(error) from error
     finally:
         done.set()
         watcher.join()
-        context.removeJobTag(tag)
+        with suppress(Py4JError, OSError):  # Java may have gone
+            context.removeJobTag(tag)
 
 
 def executor_count(session: SparkSession) -> int:
