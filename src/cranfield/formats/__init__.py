@@ -25,7 +25,6 @@ from cranfield.formats.kinds import read_kind
 from cranfield.formats.labels import NO_LABELS
 from cranfield.formats.reading import DEFAULT, Reading
 from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_flow, open_source, read_toml
-from cranfield.formats.stand_ins import told_of_parquet
 from cranfield.render.escaping import visible
 from cranfield.tables import Origin, Qrels, Run, describe_type, thread_count
 from cranfield.travel import columns_of
@@ -143,13 +142,12 @@ def _read(
 def _parsed(format: Format, data: Buffer, label: str, request: Request, reading: Reading) -> Parsed:
     """What a format reads; where it was named for judgements and runs alike and is only that of the others, says so."""
     try:
-        parsed = format.read(data, label, request)
+        return format.read(data, label, request)
     except DataError as fault:
         alone = chosen_format(None, data, label, request) if reading.format is not None else format
         if alone is not format and _is_read(alone, data, label, request):
             raise _other_format(fault, reading.format or "", alone.name) from None
         raise
-    return told_of_parquet(parsed, data, label, request) if format.name == "parquet" else parsed
 
 
 def _is_read(format: Format, data: Buffer, label: str, request: Request) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from cranfield._core import CoreError, arrow_columns, arrow_metadata, read_arrow
-from cranfield.formats.format import Parsed, Request, collapsed_note, row_error, tagged
+from cranfield.formats.format import Parsed, Request, collapsed_note, decode, row_error, tagged
 from cranfield.formats.given import is_pandas
 from cranfield.formats.labels import is_label
 from cranfield.formats.layout import check_grades, require_columns
@@ -83,24 +83,38 @@ def _watched(frame: ArrowStream, stream: object, tag: int, tags: list[object]) -
     def passing() -> Iterator[pyarrow.RecordBatch]:
         for batch in reader:
             if tag >= 0:
-                tags.extend(_tags_of(batch.column(tag)))
+                tags.extend(tags_of(batch.column(tag)))
             yield batch
 
     watched = pyarrow.RecordBatchReader.from_batches(reader.schema, passing())
     return watched.__arrow_c_stream__(), number_columns(reader.schema)
 
 
-def _tags_of(column: pyarrow.Array) -> list[object]:
+def tags_of(column: pyarrow.Array) -> list[object]:
     """The tags of some rows, each once, and at the end that of the last row which has one."""
     import pyarrow
 
     if str(column.type) == "string_view":  # as polars has it
         column = column.cast(pyarrow.large_string())
+    if pyarrow.types.is_nested(column.type) or pyarrow.types.is_floating(column.type):
+        return _values(column)
+    known = column.drop_null()
+    return [*_values(known.unique()), *_values(known[-1:])]
+
+
+def _values(column: pyarrow.Array) -> list[object]:
+    """What a column holds, for Python. Text is any bytes, as ids are; what Python has no value for, such as dates after
+    the year 9999, is a number.
+    """
+    import pyarrow
+
     try:
-        known = column.drop_null()
-        return [*known.unique().to_pylist(), *known[-1:].to_pylist()]
-    except pyarrow.ArrowException:  # of a type whose values cannot be told apart there
         return list(column.to_pylist())
+    except UnicodeDecodeError:
+        texts = column.dictionary_decode() if pyarrow.types.is_dictionary(column.type) else column
+        return [decode(text) for text in texts.cast(pyarrow.large_binary()).to_pylist() if text is not None]
+    except (OverflowError, ValueError):  # of a time zone that nobody knows
+        return list(column.cast(f"int{column.type.bit_width}").to_pylist())
 
 
 def noted(parsed: Parsed) -> Parsed:

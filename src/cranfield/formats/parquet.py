@@ -11,6 +11,7 @@ from cranfield.formats.format import Judging, Parsed, Request, Rows, Writer, col
 from cranfield.formats.layout import Columns, require_columns
 from cranfield.formats.rows import column_names
 from cranfield.formats.sources import Buffer
+from cranfield.formats.stand_ins import number_columns, with_ranks_told
 from cranfield.formats.unpacking import let_go
 from cranfield.tables import Run, side_by_side
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     import pyarrow.parquet
 
     from cranfield._core import FrameStream
-    from cranfield.formats.given import Json
 
 BATCH = 1 << 16  # rows that are unpacked at once
 ROWS_AT_ONCE = 7_000_000  # rows of scattered topics that are held in memory, to be put in order
@@ -33,9 +33,10 @@ def read_parquet(data: Buffer, source: str, request: Request) -> Parsed:
     few = [names[place] for place in (columns.topic, columns.tag) if place >= 0]  # of which many rows have the same
     few = [name for name in few if _is_text(schema.field(name))]
     try:
-        return _read(data, source, request, columns, few)
+        parsed = _read(data, source, request, columns, few)
     except _NotByEntriesError:
-        return _read(data, source, request, columns, [])
+        parsed = _read(data, source, request, columns, [])
+    return with_ranks_told(parsed, names, columns, number_columns(schema))
 
 
 class _NotByEntriesError(Exception):
@@ -56,11 +57,7 @@ def _read(data: Buffer, source: str, request: Request, columns: Columns, few: li
         if judged is not None:
             return judged
     table = _columns_of(file, wanted, source, few)
-    reading = read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
-    try:
-        return reading if tag is None else tagged(reading, _tags(table.column(tag)))
-    except UnicodeDecodeError as error:
-        raise _damaged(f"a tag is not UTF-8: {error.object!r}", source) from None
+    return read_frame(table, source, request)._replace(luggage=None)  # a file is what it is, whoever wrote it
 
 
 class _RowGroups:
@@ -77,12 +74,14 @@ class _RowGroups:
         self.data, self.metadata, self.few, self.names, self.tag = data, metadata, few, names, tag
         self.sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
-    def read(self, group: int, stream: FrameStream) -> list[Json] | None:
+    def read(self, group: int, stream: FrameStream) -> list[object] | None:
         """Gives the rows of a group to a stream, and gives their tags; nothing where there is no use in going on."""
         import pyarrow
         import pyarrow.parquet
 
-        tags: list[Json] = []
+        from cranfield.formats.frames import tags_of
+
+        tags: list[object] = []
         left = self.sizes[group]
 
         def batches() -> Iterator[pyarrow.RecordBatch]:
@@ -96,7 +95,7 @@ class _RowGroups:
             for batch in file.iter_batches(BATCH, row_groups=[group], columns=self.names, use_threads=False):
                 left -= len(batch)
                 if self.tag is not None:
-                    tags.extend(_tags(batch.column(self.tag)))
+                    tags.extend(tags_of(batch.column(self.tag)))
                 yield batch.select(self.names)  # in this order, whatever that of the file is
 
         went_on = True
@@ -136,17 +135,17 @@ def _judged(groups: _RowGroups, columns: Columns, request: Request, judging: Jud
     return tagged(Parsed(table, collapsed_note(table)), tags)
 
 
-def _passed(groups: _RowGroups, stream: FrameStream, request: Request) -> list[Json] | None:
+def _passed(groups: _RowGroups, stream: FrameStream, request: Request) -> list[object] | None:
     """Gives all rows of a file to a stream, and gives the tags; nothing where there was no use in going on."""
     size, count = len(groups.data), len(groups.sizes)
     request.progress.expect(size)
 
-    def read(group: int) -> list[Json] | None:
+    def read(group: int) -> list[object] | None:
         tags = groups.read(group, stream)
         request.progress.advance(size * (group + 1) // count - size * group // count)  # groups are about alike
         return tags
 
-    tags: list[Json] = []
+    tags: list[object] = []
     for of_group in side_by_side(read, range(len(groups.sizes)), request.threads):
         if of_group is None:
             return None
@@ -226,26 +225,6 @@ def _names(schema: pyarrow.Schema, source: str) -> list[str]:
 
 def _damaged(why: object, source: str) -> DataError:
     return DataError(f"damaged Parquet file ({why})", source=source)
-
-
-def _tags(column: pyarrow.ChunkedArray | pyarrow.Array) -> list[Json]:
-    """The tags that there are, and at the end that of the last row which has one."""
-    import pyarrow
-
-    if pyarrow.types.is_nested(column.type) or pyarrow.types.is_floating(column.type):
-        return _values(column)
-    known = column.drop_null()
-    return [*_values(known.unique()), *_values(known[-1:])]
-
-
-def _values(column: pyarrow.ChunkedArray | pyarrow.Array) -> list[Json]:
-    """What a column holds, for Python; what it has no value for, such as dates after the year 9999, as numbers."""
-    try:
-        return list(column.to_pylist())
-    except UnicodeDecodeError:
-        raise
-    except (OverflowError, ValueError):  # of a time zone that nobody knows
-        return list(column.cast(f"int{column.type.bit_width}").to_pylist())
 
 
 def rows_with(table: pyarrow.Table, column: int, ids: Collection[str]) -> bytes:

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING
 
-from cranfield.errors import DataError, shorten, some
-from cranfield.formats.format import RANKS_NOTE, Kind, Parsed, Request
-from cranfield.formats.layout import Columns, require_columns
+from cranfield.errors import shorten, some
+from cranfield.formats.format import RANKS_NOTE, Parsed
+from cranfield.formats.layout import Columns
 
 if TYPE_CHECKING:
     import pyarrow
-
-    from cranfield.formats.sources import Buffer
 
 
 def with_ranks_told(parsed: Parsed, names: Sequence[str], columns: Columns, numbers: Iterable[str]) -> Parsed:
@@ -50,19 +48,3 @@ def number_columns(schema: pyarrow.Schema) -> list[str]:
 
     kinds = (types.is_integer, types.is_floating, types.is_decimal)
     return [field.name for field in schema if any(is_one(field.type) for is_one in kinds)]
-
-
-def told_of_parquet(parsed: Parsed, data: Buffer, source: str, request: Request) -> Parsed:
-    """A table that was read from a Parquet file, of which only some columns were looked at."""
-    kind: Kind = request.kind
-    if kind != "score":
-        return parsed
-    import pyarrow
-    import pyarrow.parquet
-
-    schema = pyarrow.parquet.read_schema(pyarrow.py_buffer(data))
-    try:
-        columns = require_columns(schema.names, kind, request.columns, source)
-    except DataError:  # a plug-in may read what is no table of ours
-        return parsed
-    return with_ranks_told(parsed, schema.names, columns, number_columns(schema))
