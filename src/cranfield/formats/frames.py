@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from cranfield._core import CoreError, arrow_columns, arrow_metadata, read_arrow
-from cranfield.formats.format import Parsed, Request, collapsed_note, decode, row_error, tagged
+from cranfield.formats.format import Parsed, Request, collapsed_note, decode, tagged
 from cranfield.formats.given import is_pandas
 from cranfield.formats.labels import is_label
 from cranfield.formats.layout import check_grades, require_columns
 from cranfield.formats.memory import read_lists
+from cranfield.formats.refusals import row_error
 from cranfield.formats.stand_ins import number_columns, with_numbers, with_ranks_told
 from cranfield.travel import unpacked
 

@@ -17,13 +17,14 @@ from cranfield._core import Progress
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
 from cranfield.formats import stem
 from cranfield.formats.delimited import header
-from cranfield.formats.format import BYTE_ORDER_MARK, UNJUDGED, Request, decode, readable, repeated_note, rows_of_text
+from cranfield.formats.format import BYTE_ORDER_MARK, Request, decode, readable, repeated_note, rows_of_text
 from cranfield.formats.given import is_file, is_frame, is_open, is_pandas
 from cranfield.formats.json_text import parse as parse_json
 from cranfield.formats.labels import NO_LABELS, Labels, grade_of, remedies
 from cranfield.formats.layout import NOTHING, ColumnNames, no_column, require_columns
 from cranfield.formats.memory import read_lists, records_of, values_of
 from cranfield.formats.parquet import parquet_table
+from cranfield.formats.refusals import UNJUDGED
 from cranfield.formats.sources import Buffer, no_rows, nothing_in_it, open_source
 from cranfield.tables import Origin, Qrels, describe_type
 

@@ -15,17 +15,12 @@ from cranfield._core import CoreError, TextLayout, read_columns
 from cranfield.errors import DataError, shorten
 from cranfield.formats.format import (
     BYTE_ORDER_MARK,
-    IN_GROUPS,
-    SEVERAL_RUNS,
     Parsed,
     Request,
     Rows,
     Writer,
     collapsed_note,
     decode,
-    no_number,
-    row_problem,
-    row_remedy,
     several_tags_note,
     table_format,
     tagged,
@@ -133,6 +128,8 @@ def _read_in_python(data: Buffer, source: str, request: Request) -> Parsed:
             others = (_value_of(other, wanted[2]) for other in lines[number:])
             remedy, option = remedies([row[2], *others], request.labels) if fault.startswith("grade") else (None, None)
             if remedy is None and fault.startswith(request.kind):
+                from cranfield.formats.refusals import no_number
+
                 remedy = no_number(row[2], request.kind)
             raise DataError(fault, source=source, line=number, text=line, remedy=remedy, option=option)
         for column, value in zip(rows, row, strict=True):
@@ -181,6 +178,8 @@ def _at_its_line(
     several: bool,
 ) -> Exception:
     """The core counts rows; people count lines. `several` says that there is more than one tag."""
+    from cranfield.formats.refusals import IN_GROUPS, SEVERAL_RUNS, row_problem, row_remedy
+
     code, fault = error.args
     if code != "duplicate":
         number = numbers[fault["row"]]

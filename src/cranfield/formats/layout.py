@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from cranfield.errors import DataError, shorten, some
-from cranfield.formats.format import NOT_A_RUN, NOT_JUDGEMENTS, UNJUDGED, Kind, Request, is_number
+from cranfield.formats.format import Kind, Request, is_number
 from cranfield.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ def require_columns(names: Sequence[str], kind: Kind, aliases: ColumnNames, sour
     if kind not in aliases:
         _check_kind(names, kind, columns, source)
     if missing == ["grade"] and len(names) == 2:
+        from cranfield.formats.refusals import UNJUDGED
+
         remedy = UNJUDGED.format("a column grade")
         raise DataError("topics and documents, but no grades", source=source, remedy=remedy)
     if missing:
@@ -145,6 +147,8 @@ def check_grades(table: Table, name: str, request: Request, source: str) -> None
 def _other_kind(message: str, kind: Kind, name: str, source: str) -> DataError:
     """The error for a run in the place of judgements, or the other way round, and how to say that it is none."""
     import shlex
+
+    from cranfield.formats.refusals import NOT_A_RUN, NOT_JUDGEMENTS
 
     looks = NOT_A_RUN if kind == "score" else NOT_JUDGEMENTS
     said = f"\n    If {shorten(name, 60)!r} is the {kind} all the same, say so: "

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from cranfield._core import CoreError, Table, read_columns, read_dict, read_integer_columns
 from cranfield.errors import ArgumentError, DataError, DuplicateError, shorten
-from cranfield.formats.format import EXPECTED, IDS, Parsed, Request, collapsed_note, no_number, row_error, tagged
+from cranfield.formats.format import EXPECTED, Parsed, Request, collapsed_note, tagged
 from cranfield.formats.labels import grade_of, remedies
 from cranfield.formats.layout import check_grades, require_columns
+from cranfield.formats.refusals import IDS, no_number, row_error
 from cranfield.formats.stand_ins import with_numbers, with_ranks_told
 from cranfield.tables import describe_type
 

@@ -22,7 +22,6 @@ from cranfield.formats.format import (
     decode,
     several_tags_note,
     table_format,
-    text_error,
 )
 from cranfield.formats.heads import END, metadata_lines
 from cranfield.formats.labels import is_label, labels_of
@@ -84,6 +83,8 @@ def read_fields(data: Buffer, source: str, request: Request, layout: TextLayout,
     try:
         return parsed_text(read_rows(data, request, layout), data, layout)
     except CoreError as error:
+        from cranfield.formats.refusals import text_error
+
         name = name or ("trec" if layout.delimiter == " " else "csv" if layout.quotes else "tsv")
         first = _is_first(data, error.args[1]["line"])
         raise text_error(error, source, request, name, _labels(data, layout, error), first=first) from None

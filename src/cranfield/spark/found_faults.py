@@ -14,8 +14,9 @@ from itertools import accumulate
 from cranfield._core import CoreError, read_text
 from cranfield.errors import DataError
 from cranfield.formats import read_qrels, read_run, request_for
-from cranfield.formats.format import BYTE_ORDER_MARK, Judging, text_error
+from cranfield.formats.format import BYTE_ORDER_MARK, Judging
 from cranfield.formats.reading import Reading
+from cranfield.formats.refusals import text_error
 from cranfield.formats.sources import open_source, opened_file
 from cranfield.spark.jobs import LAYOUTS, Fault
 from cranfield.spark.run_sources import RunSource

@@ -14,7 +14,8 @@ from cranfield.errors import DataError, shorten
 from cranfield.evaluation.findings import tied_topic_count
 from cranfield.evaluation.opinions import scored
 from cranfield.formats import read_qrels, request_for
-from cranfield.formats.format import BYTE_ORDER_MARK, decode, row_error, row_problem
+from cranfield.formats.format import BYTE_ORDER_MARK, decode
+from cranfield.formats.refusals import row_error, row_problem
 from cranfield.judged import Integers, Judged, joined, pool
 from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS, OUTCOME, UNREADABLE, Fault, Job, TaskReport, told
 from cranfield.spark.judged_parts import NO_ROWS, RowCounts, counted_together, part_of, row_counts, stand_in

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeGuard
 from cranfield.errors import ArgumentError, DataError, UsageError, all_told, plural, shorten, some
 from cranfield.formats import chosen_format, distinct_names, request_for, stem
 from cranfield.formats.datasets import is_dataset
-from cranfield.formats.format import IDS
 from cranfield.formats.layout import Columns, require_columns
 from cranfield.formats.reading import Reading
+from cranfield.formats.refusals import IDS
 from cranfield.formats.sources import opened_file
 from cranfield.formats.unpacking import compression_of
 from cranfield.spark.jobs import JUDGEMENTS, LAYOUTS

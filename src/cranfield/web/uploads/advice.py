@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from cranfield.errors import CranfieldError, DataError
-from cranfield.formats.format import IN_GROUPS, NOT_A_RUN, NOT_JUDGEMENTS
+from cranfield.formats.refusals import IN_GROUPS, NOT_A_RUN, NOT_JUDGEMENTS
 
 # Lines that only help who reads the file themselves, and what is told in their place. Others of the kind are left out.
 INSTEAD: tuple[tuple[str, str], ...] = (
