@@ -30,3 +30,8 @@ class Visit:
 def drawn(page: Any) -> None:
     """Waits until every picture of a report is drawn for what is chosen."""
     page.wait_for_selector("html[data-drawn=all]", state="attached")
+
+
+def address(page: Any) -> str:
+    """Where the page is now; `page.url` tells it only once the browser has sent word."""
+    return str(page.evaluate("location.href"))

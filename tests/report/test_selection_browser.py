@@ -27,7 +27,7 @@ from cranfield.report.report_tables import standings_grid
 from needed import needs_module
 from noisy import QRELS, RUNS, system
 from once import made_once
-from visits import Visit, drawn
+from visits import Visit, address, drawn
 
 MEASURES = ["nDCG@10", "AP", "E@10"]
 FIVE = {**RUNS, "constructor": system(0.7, 9), "a,b & =c": system(1.2, 4)}
@@ -112,7 +112,7 @@ def test_where_all_are_shown_nothing_is_said_of_it(visit: Visit) -> None:
     assert visit.page.locator("#told:visible").count() == 0
     pick(visit.page, *FIVE)
     assert visit.page.locator("#told:visible").count() == 0
-    assert "#" not in visit.page.url
+    assert "#" not in address(visit.page)
 
 
 def test_none_and_one_alone(visit: Visit) -> None:
@@ -189,22 +189,22 @@ def test_a_link_shows_the_same_and_back_goes_back(browser: Any, file: Path, visi
     page.get_by_label("Compare", exact=True).select_option(label="a,b & =c")
     page.get_by_label("Order", exact=True).select_option(label="by difference")
     drawn(page)
-    other = Visit(browser, file, page.url[page.url.index("#") :])
+    other = Visit(browser, file, address(page)[address(page).index("#") :])
     drawn(other.page)
     assert seen(other.page) == seen(page)
     assert other.page.locator("#choose-measure").input_value() == "1"
     assert other.wrong == []
     other.context.close()
-    texts = {page.url: seen(page)}
+    texts = {address(page): seen(page)}
     for gone in ("order=", "pair=", "baseline="):
         page.go_back()
-        assert gone not in page.url
+        assert gone not in address(page)
     drawn(page)
     assert seen(page) not in texts.values()
     for _ in range(3):
         page.go_forward()
     drawn(page)
-    assert seen(page) == texts[page.url]
+    assert seen(page) == texts[address(page)]
 
 
 @pytest.mark.parametrize("order", ["topic", "-topic", "difference", "-unjudged", "system:good", "-system:a,b & =c"])
@@ -239,9 +239,9 @@ def test_names_that_are_not_there_are_told(browser: Any, file: Path) -> None:
 def test_links_within_the_page_keep_what_is_chosen(visit: Visit) -> None:
     page = visit.page
     pick(page, "good", "fair")
-    before = page.url
+    before = address(page)
     page.get_by_role("link", name="Topics").click()
-    assert page.url == before
+    assert address(page) == before
     assert page.evaluate("document.activeElement.id") == "topics"
     assert 0 <= page.locator("#topics").bounding_box()["y"] < 400
 
