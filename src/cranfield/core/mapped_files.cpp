@@ -88,7 +88,8 @@ DiskParts::DiskParts([[maybe_unused]] int file, const char* start, const std::ve
     : start_(start), parts_(parts), ready_(parts.size()) {
 #ifdef __linux__
     if (file < 0) return;
-    const std::string same = "/proc/self/fd/" + std::to_string(file);  // another way into the same file, whatever its name has become
+    // Another way into the same file, whatever its name has become.
+    const std::string same = "/proc/self/fd/" + std::to_string(file);
     file_ = open(same.c_str(), O_RDONLY | O_DIRECT | O_CLOEXEC);
     if (file_ < 0) return;
     std::size_t longest = 0;

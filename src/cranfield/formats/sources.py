@@ -46,18 +46,13 @@ Buffer = bytes | bytearray | mmap.mmap  # the bytes of a file: as they came, unp
 
 
 class LargeFile(mmap.mmap):
-    """A mapped file that the system's cache could not hold: the core reads it from the disk, by its descriptor.
-
-    Looking at it brings no more of it into the cache than what is looked at.
-    """
+    """A mapped file that the cache of the system could not hold: the core reads its text from the disk."""
 
     descriptor: int
 
     def __new__(cls, file: int, length: int, access: int) -> Self:
         mapped = super().__new__(cls, file, length, access=access)
         mapped.descriptor = os.dup(file)
-        if hasattr(mmap, "MADV_RANDOM"):
-            mapped.madvise(mmap.MADV_RANDOM)
         return mapped
 
     def __del__(self) -> None:
